@@ -1,0 +1,4 @@
+"""Records to scores: the student model, its calibration, agreement and sampling statistics.
+
+Pure functions over `schema` records. No database, no files of a catalog, no web page lives here.
+"""

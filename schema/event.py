@@ -1,0 +1,17 @@
+"""Who did what, when, to which row."""
+
+from typing import Literal
+
+from pydantic import Field, JsonValue
+
+from schema.base import NonEmpty, Record, Timestamp
+
+
+class Event(Record):
+    """One entry of the catalog's journal."""
+
+    at: Timestamp
+    who: NonEmpty
+    action: Literal["init", "upgrade", "add", "import", "verify", "backup"]
+    subject: NonEmpty
+    detail: dict[str, JsonValue] = Field(default_factory=dict)

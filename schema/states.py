@@ -1,0 +1,198 @@
+"""Every state, and the one place that decides it. Whoever shows a state asks here."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class FileState(StrEnum):
+    """What became of a file that a manifest lists, or that nobody listed."""
+
+    MATCH = "match"
+    MISMATCH = "mismatch"
+    MISSING = "missing"
+    UNLISTED = "unlisted"
+
+
+class CheckOutcome(StrEnum):
+    """What a recomputation says of a stored value."""
+
+    IDENTICAL = "identical"
+    EQUAL = "equal"
+    WITHIN_TOLERANCE = "within_tolerance"
+    DIFFERS = "differs"
+    NOT_PRODUCED = "not_produced"
+    CRASHED = "crashed"
+    TIMED_OUT = "timed_out"
+    REFUSED = "refused"
+    NOT_RECOMPUTED = "not_recomputed"
+
+    @property
+    def confirms(self) -> bool:
+        """True for the three outcomes that confirm a claim."""
+        return self in (CheckOutcome.IDENTICAL, CheckOutcome.EQUAL, CheckOutcome.WITHIN_TOLERANCE)
+
+    @property
+    def denies(self) -> bool:
+        """True where a computation ended and didn't give the value."""
+        return self in (CheckOutcome.DIFFERS, CheckOutcome.NOT_PRODUCED)
+
+    @property
+    def could_not_run(self) -> bool:
+        """True where no computation ended: neither for the claim nor against it."""
+        return self in (CheckOutcome.CRASHED, CheckOutcome.TIMED_OUT, CheckOutcome.REFUSED)
+
+
+class Depth(StrEnum):
+    """What stands behind a claim, weakest first."""
+
+    SAVED = "saved"
+    HASH = "hash"
+    REAGGREGATED = "reaggregated"
+    RECOMPUTED = "recomputed"
+
+    @property
+    def rank(self) -> int:
+        """0 for saved up to 3 for recomputed."""
+        return list(Depth).index(self)
+
+
+class ClaimKind(StrEnum):
+    """Somebody's number, or one of ours that speaks of it."""
+
+    PUBLISHED = "published"
+    FINDING = "finding"
+
+
+class RunOutcome(StrEnum):
+    """The verdict on a whole run."""
+
+    VERIFIED = "verified"
+    FAILED = "failed"
+    INCOMPLETE = "incomplete"
+
+    @property
+    def exit_code(self) -> int:
+        """0 verified, 3 failed, 4 incomplete."""
+        return {RunOutcome.VERIFIED: 0, RunOutcome.FAILED: 3, RunOutcome.INCOMPLETE: 4}[self]
+
+
+class ScreeningState(StrEnum):
+    """What a panel's votes say of one category of one work."""
+
+    UNKNOWN = "unknown"
+    UNSUPPORTED = "unsupported"
+    AGREED_POSITIVE = "agreed_positive"
+    AGREED_NEGATIVE = "agreed_negative"
+    CONTESTED = "contested"
+    SINGLE_SOURCE = "single_source"
+
+
+def depth_of(roles: Iterable[str]) -> Depth:
+    """How deep an analysis reaches that reads files with these roles.
+
+    Only primary inputs (and code) make a recomputation; anything saved (an output, figure, notebook
+    or source page) among them makes it a re-aggregation. Reading nothing at all recomputes nothing.
+    """
+    seen = set(roles)
+    if "input" not in seen and not seen & {"output", "figure", "notebook", "source"}:
+        return Depth.SAVED
+    return Depth.RECOMPUTED if seen <= {"input", "code"} else Depth.REAGGREGATED
+
+
+@dataclass(frozen=True)
+class EvidenceResult:
+    """One evidence of one claim after a run: outcome, depth it could reach, who computed it."""
+
+    outcome: CheckOutcome
+    depth: Depth
+    implementation: str | None
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What a run lets us say of a claim.
+
+    `independent` is the depth that a second implementation confirmed by itself, or None: it stands
+    beside `depth` and is never above it.
+    """
+
+    outcome: CheckOutcome
+    depth: Depth
+    independent: Depth | None
+
+
+_WORST_FIRST = (
+    CheckOutcome.DIFFERS,
+    CheckOutcome.NOT_PRODUCED,
+    CheckOutcome.CRASHED,
+    CheckOutcome.TIMED_OUT,
+    CheckOutcome.REFUSED,
+    CheckOutcome.NOT_RECOMPUTED,
+)
+
+
+def standing(evidence: Sequence[EvidenceResult], files_match: bool) -> Standing:
+    """Decide one claim from all its evidence.
+
+    Any evidence that denies the claim decides it; then any that couldn't run. A claim is confirmed
+    by those that ran, none of them against it, at the deepest depth reached; evidence left out by
+    the level of the run takes nothing away. Nothing recomputed leaves `hash` where the claim has
+    evidence and the package's bytes match, else `saved`.
+    """
+    confirmed = [e for e in evidence if e.outcome.confirms]
+    for outcome in _WORST_FIRST[:-1]:
+        if any(e.outcome is outcome for e in evidence):
+            return Standing(outcome, _unconfirmed(evidence, files_match), None)
+    if not confirmed:
+        return Standing(CheckOutcome.NOT_RECOMPUTED, _unconfirmed(evidence, files_match), None)
+    main = max(confirmed, key=lambda e: e.depth.rank)
+    others = [e.depth for e in confirmed if e.implementation != main.implementation]
+    second = max(others, key=lambda d: d.rank) if others else None
+    return Standing(main.outcome, main.depth, second)
+
+
+def _unconfirmed(evidence: Sequence[EvidenceResult], files_match: bool) -> Depth:
+    return Depth.HASH if evidence and files_match else Depth.SAVED
+
+
+def run_outcome(
+    file_states: Iterable[FileState],
+    source_outcomes: Iterable[CheckOutcome],
+    claims: Iterable[Standing],
+) -> RunOutcome:
+    """The verdict: failed beats incomplete beats verified.
+
+    failed: a file doesn't match, an extraction differs, or a computation that ended denies a claim.
+    incomplete: something couldn't be run, or nothing was re-aggregated or recomputed.
+    """
+    states, sources, standings = list(file_states), list(source_outcomes), list(claims)
+    if any(s is not FileState.MATCH for s in states):
+        return RunOutcome.FAILED
+    if any(o.denies for o in sources) or any(s.outcome.denies for s in standings):
+        return RunOutcome.FAILED
+    if any(o.could_not_run for o in sources) or any(s.outcome.could_not_run for s in standings):
+        return RunOutcome.INCOMPLETE
+    if not any(s.outcome.confirms for s in standings):
+        return RunOutcome.INCOMPLETE
+    return RunOutcome.VERIFIED
+
+
+def screening_state(votes: Sequence[bool | None], head_supported: bool | None = None) -> ScreeningState:
+    """The state of one category of one work in one instrument.
+
+    `votes` has one entry for each vote cast: True positive, False negative, None not usable (the
+    rater couldn't judge). `head_supported` is False where a model head without support is all that
+    could have spoken. Order of precedence as listed in `ScreeningState`: votes cast of which none
+    is usable are unknown, also where a head lacks support.
+    """
+    usable = [v for v in votes if v is not None]
+    if not usable:
+        if votes or head_supported is not False:
+            return ScreeningState.UNKNOWN
+        return ScreeningState.UNSUPPORTED
+    if all(usable):
+        return ScreeningState.AGREED_POSITIVE
+    if not any(usable):
+        return ScreeningState.AGREED_NEGATIVE
+    return ScreeningState.CONTESTED if sum(usable) >= 2 else ScreeningState.SINGLE_SOURCE
