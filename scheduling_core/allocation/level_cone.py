@@ -11,10 +11,9 @@ for m jobs and n types; the rows of G, in the order in which every vector of row
     type   (n)    sum_i s_i x_ij  <= K_j
     sign   (n m)  -x_ij           <= 0
 
-Only ``type`` rows and the column u couple jobs, so a Newton system reduces to one n by n block for
-each job and one (n + 1) by (n + 1) block for the whole: O(m n^3) instead of O(m^3 n^3).  Arrays
-keep jobs on the last axis, the long one.  Nothing here calls BLAS, so a result does not depend on
-its kernel.
+Only the type rows and the column u couple jobs, so a Newton system falls into one block of order
+n + 3 for each job and a border of order n + 1: O(m n^3) work instead of O(m^3 n^3).  Vectors of
+columns are u, then x by type; arrays keep jobs on the last axis, the long one.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ class LevelCone:
     floors : (m,) levels L that no job may fall below.
     weights : (m,) filling weights w, 0 for a job that isn't filling.
     cap : M, the constant that stands for a job that isn't filling.
-    dtype : working precision (float64; wider types serve to measure rounding errors).
+    dtype : working precision, see `interior_point`.
     """
 
     def __init__(
@@ -52,7 +51,7 @@ class LevelCone:
         floors: Floats,
         weights: Floats,
         cap: float,
-        dtype: type[np.floating[Any]] = np.float64,
+        dtype: type[np.floating[Any]] = np.longdouble,
     ) -> None:
         m, n = problem.jobs, problem.types
         self.jobs, self.types = m, n
@@ -62,10 +61,10 @@ class LevelCone:
         ratio = np.where(filling, problem.workers / np.where(filling, weights, 1.0), 0.0)
         a = np.ascontiguousarray(problem.normalised.T, dtype=dtype)
         # Blocks of G: the column u (level rows only), then level, time and floor rows over x.
-        self._u = np.full(m, -1.0, dtype=dtype)
-        self._by_job = np.stack([-ratio * a, np.ones_like(a), -a])
-        self._type = np.ones((n, 1), dtype=dtype) * problem.workers
-        self._sign = -np.ones((n, m), dtype=dtype)
+        self.u = np.full(m, -1.0, dtype=dtype)
+        self.by_job = np.stack([-ratio * a, np.ones_like(a), -a])
+        self.by_type = np.ones((n, 1), dtype=dtype) * problem.workers
+        self.sign = -np.ones((n, m), dtype=dtype)
         h = np.zeros(self.rows, dtype=dtype)
         h[:m] = np.where(filling, -ratio * floors, cap)
         h[m : 2 * m] = 1.0
@@ -75,8 +74,6 @@ class LevelCone:
         self.h = h / row_scale
         self.c = np.zeros(self.columns, dtype=dtype)
         self.c[0] = 1.0 / self._column_scale[0]
-        # Products of the three rows of a job, for the blocks of G'DG: (3, n, n, m).
-        self._products = self._by_job[:, :, None, :] * self._by_job[:, None, :, :]
 
     def _equilibrate(self, dtype: type[np.floating[Any]]) -> tuple[Reals, Reals]:
         """Divide rows, then columns, by the roots of their largest entries; return the factors."""
@@ -84,146 +81,140 @@ class LevelCone:
         row_scale = np.ones(self.rows, dtype=dtype)
         column_scale = np.ones(self.columns, dtype=dtype)
         for _ in range(RUIZ_PASSES):
-            u, by_job = np.abs(self._u), np.abs(self._by_job)
-            by_type, sign = np.abs(self._type), np.abs(self._sign)
+            u, by_job = np.abs(self.u), np.abs(self.by_job)
+            by_type, sign = np.abs(self.by_type), np.abs(self.sign)
             of_jobs = by_job.max(axis=1)
             of_jobs[0] = np.maximum(of_jobs[0], u)
-            rows = _root(
-                np.concatenate([of_jobs.ravel(), by_type.max(axis=1), sign.ravel()])
-            )
+            rows = _root(np.concatenate([of_jobs.ravel(), by_type.max(axis=1), sign.ravel()]))
             of_x = np.maximum(np.maximum(by_job.max(axis=0), by_type), sign)
             columns = _root(np.concatenate([u.max(keepdims=True), of_x.ravel()]))
             three, types, signs = self.split(rows)
             x = columns[1:].reshape(n, m)
-            self._u = self._u / three[0] / columns[0]
-            self._by_job = self._by_job / three[:, None, :] / x
-            self._type = self._type / types[:, None] / x
-            self._sign = self._sign / signs / x
+            self.u = self.u / three[0] / columns[0]
+            self.by_job = self.by_job / three[:, None, :] / x
+            self.by_type = self.by_type / types[:, None] / x
+            self.sign = self.sign / signs / x
             row_scale *= rows
             column_scale *= columns
         return row_scale, column_scale
 
     def split(self, rows: Reals) -> tuple[Reals, Reals, Reals]:
-        """Views of a vector of rows: level/time/floor (3, m), type (n,), sign (n, m)."""
+        """Views of vectors of rows (..., rows): level/time/floor (..., 3, m), type (..., n),
+        sign (..., n, m)."""
         m, n = self.jobs, self.types
+        some = rows.shape[:-1]
         return (
-            rows[: 3 * m].reshape(3, m),
-            rows[3 * m : 3 * m + n],
-            rows[3 * m + n :].reshape(n, m),
+            rows[..., : 3 * m].reshape(*some, 3, m),
+            rows[..., 3 * m : 3 * m + n],
+            rows[..., 3 * m + n :].reshape(*some, n, m),
         )
 
     def apply(self, v: Reals) -> Reals:
-        """G v, shape (rows,)."""
-        x = v[1:].reshape(self.types, self.jobs)
-        out = np.empty(self.rows, dtype=v.dtype)
+        """G v for vectors (..., columns), shape (..., rows)."""
+        some = v.shape[:-1]
+        x = v[..., 1:].reshape(*some, 1, self.types, self.jobs)
+        out = np.empty((*some, self.rows), dtype=v.dtype)
         three, types, signs = self.split(out)
-        (self._by_job * x).sum(axis=1, out=three)
-        three[0] += self._u * v[0]
-        (self._type * x).sum(axis=1, out=types)
-        np.multiply(self._sign, x, out=signs)
+        (self.by_job * x).sum(axis=-2, out=three)
+        three[..., 0, :] += self.u * v[..., :1]
+        x = x[..., 0, :, :]
+        (self.by_type * x).sum(axis=-1, out=types)
+        np.multiply(self.sign, x, out=signs)
         return out
 
     def apply_transpose(self, z: Reals) -> Reals:
-        """G' z, shape (columns,)."""
+        """G' z for vectors (..., rows), shape (..., columns)."""
         three, types, signs = self.split(z)
-        out = np.empty(self.columns, dtype=z.dtype)
-        x = out[1:].reshape(self.types, self.jobs)
-        (self._by_job * three[:, None, :]).sum(axis=0, out=x)
-        x += self._type * types[:, None]
-        x += self._sign * signs
-        out[0] = (self._u * three[0]).sum()
+        out = np.empty((*z.shape[:-1], self.columns), dtype=z.dtype)
+        x = out[..., 1:].reshape(signs.shape)
+        (self.by_job * three[..., None, :]).sum(axis=-3, out=x)
+        x += self.by_type * types[..., None]
+        x += self.sign * signs
+        (self.u * three[..., 0, :]).sum(axis=-1, out=out[..., 0])
         return out
 
     def allocation(self, v: Reals) -> Floats:
-        """The allocation x (m, n) of a scaled point (u, x)."""
+        """The allocation x (m, n) of an equilibrated point (u, x)."""
         x = (v / self._column_scale)[1:].reshape(self.types, self.jobs)
         return np.ascontiguousarray(x.T, dtype=np.float64)
 
-    def factor(self, d: Reals, delta: float) -> Factor:
-        """Factor delta I + G' diag(d) G, d (rows,) > 0."""
-        three, types, signs = self.split(d)
-        n = self.types
-        blocks = (self._products * three[:, None, None, :]).sum(axis=0)
-        diagonal = np.arange(n)
-        blocks[diagonal, diagonal] += delta + self._sign * self._sign * signs
-        lower = _cholesky(blocks)
-        # Columns that couple job i with the rest: u, and the n type rows.
-        coupling = np.zeros((n, n + 1, self.jobs), dtype=d.dtype)
-        coupling[:, 0] = self._by_job[0] * (self._u * three[0])
-        coupling[diagonal, 1 + diagonal] = self._type
-        half = _forward(lower, coupling)
-        border = -(half[:, :, None, :] * half[:, None, :, :]).sum(axis=(0, 3))
-        border[0, 0] += delta + (self._u * self._u * three[0]).sum()
-        border[1 + diagonal, 1 + diagonal] -= 1.0 / types
-        return Factor(lower, half, _inverse(border))
+    def factor(self, w: Reals, delta: float) -> Factor:
+        """Factor the Newton matrix [[delta I, G'], [G, -diag(w)]], w (rows,) > 0.
+
+        Sign rows are diagonal and go first.  What remains of a job is (x_i, its three
+        multipliers), a block that stays well conditioned when its rows and columns are scaled to
+        unit length; eliminating the multipliers too (the normal equations) would lose every digit
+        when a job's three rows are parallel, as they are for equal rates.
+        """
+        n, m = self.types, self.jobs
+        three, types, signs = self.split(w)
+        blocks = np.zeros((n + 3, n + 3, m), dtype=w.dtype)
+        x, z = np.arange(n), np.arange(n, n + 3)
+        blocks[x, x] = delta + self.sign * self.sign / signs
+        blocks[:n, n:] = self.by_job.swapaxes(0, 1)
+        blocks[n:, :n] = self.by_job
+        blocks[z, z] = -three
+        unit = np.empty((n + 3, m), dtype=w.dtype)
+        unit[:n] = 1.0 / np.sqrt(blocks[x, x] + (self.by_job * self.by_job / three[:, None]).sum(0))
+        unit[n:] = 1.0 / np.sqrt(three)
+        inverse = _inverses(blocks * unit * unit[:, None]) * unit * unit[:, None]
+
+        # The border: u meets the level multipliers, the multiplier of type j meets x_.j.
+        coupling = np.empty((n + 3, n + 1, m), dtype=w.dtype)
+        coupling[:, 0] = inverse[:, n] * self.u
+        coupling[:, 1:] = inverse[:, :n] * self.by_type
+        border = np.empty((n + 1, n + 1), dtype=w.dtype)
+        border[0] = -(self.u * coupling[n]).sum(axis=-1)
+        border[1:] = -(self.by_type[:, None] * coupling[:n]).sum(axis=-1)
+        border[0, 0] += delta
+        border[1 + x, 1 + x] -= types
+        return Factor(self, signs, inverse, coupling, _inverses(border[..., None])[..., 0])
 
 
 @dataclass(frozen=True)
 class Factor:
-    """Block elimination: Cholesky factors of the jobs' blocks and the inverse of the border."""
+    """A factored Newton matrix; inverses are float64 accurate, to be refined by the caller."""
 
-    lower: Reals  # (n, n, m)
-    half: Reals  # (n, n + 1, m): lower^-1 times the coupling columns
-    border: Reals  # (n + 1, n + 1)
+    cone: LevelCone
+    w_signs: Reals  # (n, m)
+    inverse: Reals  # (n + 3, n + 3, m): of each job's block
+    coupling: Reals  # (n + 3, n + 1, m): those inverses times the border's columns
+    border: Reals  # (n + 1, n + 1): inverse of the border after elimination
 
-    def solve(self, b: Reals) -> Reals:
-        """v with (delta I + G' diag(d) G) v = b, shapes (columns,)."""
-        n, _, m = self.lower.shape
-        half_b = _forward(self.lower, b[1:].reshape(n, 1, m))
-        right = -(self.half * half_b).sum(axis=(0, 2))
-        right[0] += b[0]
-        shared = (self.border * right).sum(axis=1)
-        out = np.empty_like(b)
-        out[0] = shared[0]
-        rest = half_b[:, 0] - (self.half * shared[:, None]).sum(axis=1)
-        out[1:] = _backward(self.lower, rest).ravel()
-        return out
+    def solve(self, bv: Reals, bz: Reals) -> tuple[Reals, Reals]:
+        """(v, z) with delta v + G'z = bv, G v - w z = bz; shapes (..., columns), (..., rows)."""
+        cone = self.cone
+        n, m = cone.types, cone.jobs
+        some = bv.shape[:-1]
+        three, types, signs = cone.split(bz)
+        right = np.empty((*some, 1, n + 3, m), dtype=bv.dtype)
+        right[..., 0, :n, :] = bv[..., 1:].reshape(signs.shape) + cone.sign * signs / self.w_signs
+        right[..., 0, n:, :] = three
+        jobs = (self.inverse * right).sum(axis=-2)
+        rest = np.empty((*some, 1, n + 1), dtype=bv.dtype)
+        rest[..., 0, 0] = bv[..., 0] - (cone.u * jobs[..., n, :]).sum(axis=-1)
+        rest[..., 0, 1:] = types - (cone.by_type * jobs[..., :n, :]).sum(axis=-1)
+        shared = (self.border * rest).sum(axis=-1)
+        jobs -= (self.coupling * shared[..., None, :, None]).sum(axis=-2)
+
+        v, z = np.empty_like(bv), np.empty_like(bz)
+        v[..., 0] = shared[..., 0]
+        v[..., 1:] = jobs[..., :n, :].reshape(*some, n * m)
+        z_three, z_types, z_signs = cone.split(z)
+        z_three[...] = jobs[..., n:, :]
+        z_types[...] = shared[..., 1:]
+        z_signs[...] = (cone.sign * jobs[..., :n, :] - signs) / self.w_signs
+        return v, z
+
+
+def _inverses(blocks: Reals) -> Reals:
+    """Inverses of a stack (k, k, m) of matrices, to float64 accuracy."""
+    stacked = np.linalg.inv(blocks.transpose(2, 0, 1).astype(np.float64))
+    inverses: Reals = np.ascontiguousarray(stacked.transpose(1, 2, 0), dtype=blocks.dtype)
+    return inverses
 
 
 def _root(largest: Reals) -> Reals:
     """Square roots, 1 for entries too small to scale by."""
     roots: Reals = np.where(largest < RUIZ_SMALLEST, 1.0, np.sqrt(largest))
     return roots
-
-
-def _cholesky(blocks: Reals) -> Reals:
-    """Lower factors of a stack (n, n, m) of positive definite blocks, jobs on the last axis."""
-    n = len(blocks)
-    lower = blocks.copy()
-    for k in range(n):
-        lower[k, k] = np.sqrt(lower[k, k])
-        lower[k + 1 :, k] /= lower[k, k]
-        for j in range(k + 1, n):
-            lower[j:, j] -= lower[j:, k] * lower[j, k]
-    return lower
-
-
-def _forward(lower: Reals, b: Reals) -> Reals:
-    """lower^-1 b for b (n, columns, m)."""
-    y = b.copy()
-    for k in range(len(lower)):
-        y[k] /= lower[k, k]
-        if k + 1 < len(lower):
-            y[k + 1 :] -= lower[k + 1 :, k, None] * y[k]
-    return y
-
-
-def _backward(lower: Reals, b: Reals) -> Reals:
-    """lower'^-1 b for b (n, m)."""
-    y = b.copy()
-    for k in range(len(lower) - 1, -1, -1):
-        y[k] /= lower[k, k]
-        y[:k] -= lower[k, :k] * y[k]
-    return y
-
-
-def _inverse(matrix: Reals) -> Reals:
-    """Inverse of a small symmetric quasi-definite matrix by Gauss-Jordan, any pivot order works."""
-    n = len(matrix)
-    work = np.concatenate([matrix, np.eye(n, dtype=matrix.dtype)], axis=1)
-    for k in range(n):
-        work[k] /= work[k, k]
-        column = work[:, k].copy()
-        column[k] = 0.0
-        work -= column[:, None] * work[k]
-    return work[:, n:]

@@ -138,12 +138,12 @@ class Problem:
     @property
     def jobs(self) -> int:
         """Number of jobs m."""
-        return self.rates.shape[0]
+        return len(self.rates)
 
     @property
     def types(self) -> int:
         """Number of GPU types n."""
-        return self.rates.shape[1]
+        return len(self.capacity)
 
     @cached_property
     def normalised(self) -> Floats:
