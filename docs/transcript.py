@@ -1,7 +1,8 @@
 """Run the console blocks of a Markdown file and renew the output that they show.
 
-A block opened with ```console holds commands after `$ ` and what they print. All blocks of a file run
-in order in one empty folder, so the transcript is a session that a reader can repeat. What differs from
+A block opened with ```console holds commands after `$ ` and what they print; one opened with, say,
+```csv title=NAME is a file to write. All run in order in one empty folder, so the transcript is a
+session that a reader can repeat. What differs from
 run to run (times, hashes, the last digits of a number) is compared after `normalise`.
 
     python docs/transcript.py README.md           renews the file
@@ -16,7 +17,7 @@ import tempfile
 from pathlib import Path
 
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-FILE = re.compile(r"^```(?:csv|json)\n<!-- (?P<name>[\w./-]+) -->\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE)
+FILE = re.compile(r"^```\w+ title=(?P<name>[\w./-]+)\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE)
 ROOT = Path(__file__).resolve().parents[1]
 
 
