@@ -71,8 +71,8 @@ class LevelCone:
         h[2 * m : 3 * m] = -floors
         h[3 * m : 3 * m + n] = problem.capacity
         row_scale, self._column_scale = self._equilibrate(dtype)
-        self.h = h / row_scale
-        self.c = np.zeros(self.columns, dtype=dtype)
+        self.h: Reals = h / row_scale
+        self.c: Reals = np.zeros(self.columns, dtype=dtype)
         self.c[0] = 1.0 / self._column_scale[0]
 
     def _equilibrate(self, dtype: type[np.floating[Any]]) -> tuple[Reals, Reals]:

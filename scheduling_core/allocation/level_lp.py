@@ -52,7 +52,7 @@ class LevelProgram:
         self._rates = np.arange(n + m, n + 2 * m, dtype=np.int32)
         self._slopes = np.ones(m)
         self._objective: tuple[int, ...] = (self._t,)
-        model = highspy.Highs()
+        model = highspy.Highs()  # type: ignore[no-untyped-call]
         for option, value in (
             ("output_flag", False),
             ("threads", 1),

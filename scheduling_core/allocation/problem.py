@@ -19,6 +19,7 @@ from scheduling_core.errors import SchedulingError
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+Indices = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 
 Split = Literal["fairness", "fifo"]

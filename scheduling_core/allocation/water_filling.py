@@ -30,7 +30,7 @@ from scheduling_core.allocation import interior_point
 from scheduling_core.allocation.certificate import Certificate, Proof, bound
 from scheduling_core.allocation.level_cone import LevelCone
 from scheduling_core.allocation.level_lp import LevelProgram
-from scheduling_core.allocation.problem import Floats, Mask, Problem
+from scheduling_core.allocation.problem import Floats, Indices, Mask, Problem
 from scheduling_core.errors import SchedulingError, SolverError
 
 Mode = Literal["exact", "published", "first"]
@@ -122,7 +122,7 @@ def _exact(problem: Problem) -> Allocation:
     return Allocation("exact", levels, x, levels, tuple(rounds), tuple(proofs))
 
 
-def _identical_jobs(problem: Problem) -> tuple[np.ndarray, np.ndarray]:  # type: ignore[type-arg]
+def _identical_jobs(problem: Problem) -> tuple[Indices, Indices]:
     """First job of each kind, and each job's kind; with "fifo" the order tells jobs apart."""
     if problem.split == "fifo":
         every = np.arange(problem.jobs)
