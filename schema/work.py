@@ -10,10 +10,14 @@ IdentifierScheme = Literal["doi", "arxiv", "pmid", "openalex", "isbn", "url", "o
 
 
 class Identifier(Record):
-    """One name of a work in one scheme, normalised (a DOI is lower-case and bare)."""
+    """One name of a work in one scheme, normalised (a DOI is lower-case and bare).
+
+    Scheme and value name the work; `version` only remembers which version was cited (arXiv `v2`).
+    """
 
     scheme: IdentifierScheme
     value: NonEmpty
+    version: str | None = Field(default=None, pattern=r"^v[1-9][0-9]*$")
 
 
 class Author(Record):

@@ -1,0 +1,9 @@
+"""Readers of bibliographic files, one module for each format, found by content.
+
+Others add theirs by the entry point group `proofshelf.readers`: an `ingest.readers.base.Reader`.
+"""
+
+from ingest.readers.base import Parsed, Reader, Reading
+from ingest.readers.registry import read, readers
+
+__all__ = ["Parsed", "Reader", "Reading", "read", "readers"]
