@@ -72,7 +72,7 @@ def allocation(inputs: Mapping[str, Path], parameters: Mapping[str, Any], seed: 
     outputs["checks"] = {
         check: all(trace.checks()[check] for trace in traces.values()) for check in first.checks()
     }
-    baselines = {mode: traces[mode, "baseline"] for mode in modes}
+    baselines = {str(mode): traces[mode, "baseline"] for mode in modes}
     saved = baselines.get("published", first)
     totals = _totals_rows(baselines)
     return {

@@ -34,6 +34,21 @@ class Rise:
     type_prices: Floats  # (n,) pi >= 0
 
 
+class _QuietHighs(highspy.Highs):
+    """HiGHS that prints nothing: `highspy.Highs()` logs a banner before it can be told not to."""
+
+    def __init__(self) -> None:
+        super(highspy.Highs, self).__init__()  # the solver itself, without callbacks
+        for option, value in (
+            ("output_flag", False),
+            ("threads", 1),
+            ("presolve", "off"),
+            ("primal_feasibility_tolerance", FEASIBILITY),
+            ("dual_feasibility_tolerance", FEASIBILITY),
+        ):
+            self.setOptionValue(option, value)
+
+
 class LevelProgram:
     """Rows of jobs with their GPU types, solved again and again.
 
@@ -52,15 +67,7 @@ class LevelProgram:
         self._rates = np.arange(n + m, n + 2 * m, dtype=np.int32)
         self._slopes = np.ones(m)
         self._objective: tuple[int, ...] = (self._t,)
-        model = highspy.Highs()  # type: ignore[no-untyped-call]
-        for option, value in (
-            ("output_flag", False),
-            ("threads", 1),
-            ("presolve", "off"),
-            ("primal_feasibility_tolerance", FEASIBILITY),
-            ("dual_feasibility_tolerance", FEASIBILITY),
-        ):
-            model.setOptionValue(option, value)
+        model = _QuietHighs()
         model.passModel(self._build(workers, capacity))
         self._model = model
 
