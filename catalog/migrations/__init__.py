@@ -3,3 +3,21 @@
 A file made by a newer proofshelf is refused; an older one is copied before it is upgraded.
 Only DDL lives here: what is written into the tables is the business of `catalog.store`.
 """
+
+from collections.abc import Callable
+
+from sqlite_utils import Database
+from sqlite_utils.migrations import Migrations
+
+from catalog.migrations import m0001_first
+
+SET = "proofshelf"
+STEPS: tuple[tuple[str, Callable[[Database], None]], ...] = (("m0001_first", m0001_first.apply),)
+
+
+def migrations() -> Migrations:
+    """All steps, as sqlite-utils applies them."""
+    steps = Migrations(SET)
+    for name, apply in STEPS:
+        steps(name=name)(apply)
+    return steps

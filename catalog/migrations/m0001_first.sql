@@ -1,5 +1,5 @@
--- The first shape. STRICT keeps every value in its declared type; triggers made from APPEND_ONLY
--- (see catalog.migrations.m0001_first) refuse update and delete on what must not change.
+-- The first shape. STRICT keeps every value in its declared type; triggers made by
+-- catalog.append_only refuse to change, remove or replace a row of any table.
 
 CREATE TABLE slugs (
   slug TEXT PRIMARY KEY NOT NULL,
@@ -24,14 +24,26 @@ CREATE TABLE works (
   created_at TEXT NOT NULL
 ) STRICT;
 
+-- Another name of a work: a package called it so when the catalog knew it by a slug already.
+CREATE TABLE aliases (
+  slug TEXT PRIMARY KEY NOT NULL REFERENCES slugs(slug),
+  work_id INTEGER NOT NULL REFERENCES works(id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX aliases_work ON aliases(work_id);
+
+-- A DOI, arXiv, PubMed or OpenAlex identifier names one work. An ISBN or a URL may stand at several:
+-- the chapters of a book share its ISBN.
 CREATE TABLE identifiers (
   id INTEGER PRIMARY KEY,
   work_id INTEGER NOT NULL REFERENCES works(id),
   scheme TEXT NOT NULL CHECK (scheme IN ('doi', 'arxiv', 'pmid', 'openalex', 'isbn', 'url', 'other')),
   value TEXT NOT NULL,
-  UNIQUE (scheme, value)
+  version TEXT,
+  UNIQUE (work_id, scheme, value)
 ) STRICT;
-CREATE INDEX identifiers_work ON identifiers(work_id);
+CREATE INDEX identifiers_value ON identifiers(value);
+CREATE UNIQUE INDEX identifiers_identity ON identifiers(scheme, value)
+  WHERE scheme IN ('doi', 'arxiv', 'pmid', 'openalex');
 
 CREATE TABLE authors (
   id INTEGER PRIMARY KEY,
@@ -64,18 +76,29 @@ CREATE TABLE imports (
   unchanged INTEGER NOT NULL,
   duplicate INTEGER NOT NULL,
   rejected INTEGER NOT NULL,
+  notes TEXT NOT NULL,
   CHECK (read = added + updated + unchanged + duplicate + rejected)
 ) STRICT;
 
--- What each record of an import became. `raw` is the record as it came, so nothing is lost.
+-- A record as it came, kept once however often it comes; `sha256` covers its format and its text.
+CREATE TABLE raw_records (
+  id INTEGER PRIMARY KEY,
+  sha256 TEXT NOT NULL UNIQUE,
+  work_id INTEGER NOT NULL REFERENCES works(id),
+  content TEXT NOT NULL
+) STRICT;
+
+-- What each record of an import became, and by what evidence it was taken for a known work.
 CREATE TABLE import_records (
   import_id INTEGER NOT NULL REFERENCES imports(id),
   position INTEGER NOT NULL,
   line INTEGER,
+  key TEXT NOT NULL,
   work_id INTEGER NOT NULL REFERENCES works(id),
   outcome TEXT NOT NULL CHECK (outcome IN ('added', 'updated', 'unchanged', 'duplicate')),
   evidence TEXT,
-  raw TEXT NOT NULL,
+  notes TEXT NOT NULL,
+  raw_id INTEGER NOT NULL REFERENCES raw_records(id),
   PRIMARY KEY (import_id, position)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX import_records_work ON import_records(work_id);
@@ -92,27 +115,29 @@ CREATE INDEX rejected_import ON rejected(import_id);
 
 -- Packages ---------------------------------------------------------------------------------------
 
+-- The manifest's own bytes, kept whole: the rows beneath are views of it.
+CREATE TABLE manifests (
+  sha256 TEXT PRIMARY KEY NOT NULL,
+  content TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- `work_name` is what the manifest calls the work: its slug here, or an alias of it.
 CREATE TABLE artifacts (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   slug TEXT NOT NULL REFERENCES slugs(slug),
   version INTEGER NOT NULL CHECK (version >= 1),
   work_id INTEGER NOT NULL REFERENCES works(id),
+  work_name TEXT NOT NULL REFERENCES slugs(slug),
   title TEXT NOT NULL,
   description TEXT,
   licence TEXT NOT NULL,
-  manifest_sha256 TEXT NOT NULL,
+  manifest_sha256 TEXT NOT NULL REFERENCES manifests(sha256),
   added_at TEXT NOT NULL,
   added_by TEXT NOT NULL,
   UNIQUE (slug, version),
   UNIQUE (slug, manifest_sha256)
 ) STRICT;
 CREATE INDEX artifacts_work ON artifacts(work_id);
-
--- The manifest's own bytes, kept whole: the rows beneath are views of it.
-CREATE TABLE manifests (
-  sha256 TEXT PRIMARY KEY NOT NULL,
-  content TEXT NOT NULL
-) STRICT, WITHOUT ROWID;
 
 CREATE TABLE files (
   id INTEGER PRIMARY KEY,
@@ -265,6 +290,16 @@ CREATE TABLE votes (
   recorded_by TEXT NOT NULL
 ) STRICT;
 CREATE INDEX votes_work ON votes(work_id);
+-- A rater votes once on a work in a round; every later vote supersedes one, and none is superseded
+-- twice: so exactly one vote of each rater is current.
+CREATE UNIQUE INDEX votes_ballot ON votes(round_id, work_id, rater_id) WHERE supersedes IS NULL;
+CREATE TRIGGER votes_supersede_their_own BEFORE INSERT ON votes
+WHEN NEW.supersedes IS NOT NULL AND NOT EXISTS (
+  SELECT 1 FROM votes WHERE id = NEW.supersedes AND round_id = NEW.round_id
+    AND work_id = NEW.work_id AND rater_id = NEW.rater_id)
+BEGIN
+  SELECT RAISE(ABORT, 'a vote can supersede only one of the same rater on the same work in the same round');
+END;
 
 CREATE TABLE statements (
   id INTEGER PRIMARY KEY AUTOINCREMENT,

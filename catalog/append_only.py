@@ -1,0 +1,99 @@
+"""Rows are written once: triggers on every table refuse to change, remove or replace one.
+
+A correction is a new row that names the one it supersedes. `INSERT OR REPLACE` deletes the row in
+its way without firing a delete trigger, so an insert is refused wherever a key is taken already.
+"""
+
+import sqlite3
+
+IDENTITY_SCHEMES = ("doi", "arxiv", "pmid", "openalex")
+"""Schemes in which two works never share a value: a chapter and its book do share an ISBN."""
+
+_ID = "id = NEW.id"
+_IDENTITY = f"NEW.scheme IN {IDENTITY_SCHEMES!r} AND scheme = NEW.scheme AND value = NEW.value"
+_BALLOT = (
+    "NEW.supersedes IS NULL AND supersedes IS NULL AND round_id = NEW.round_id "
+    "AND work_id = NEW.work_id AND rater_id = NEW.rater_id"
+)
+
+# Each table with the conditions under which a row in it has a key that NEW would take.
+APPEND_ONLY: dict[str, tuple[str, ...]] = {
+    "_sqlite_migrations": (_ID, "migration_set = NEW.migration_set AND name = NEW.name"),
+    "slugs": ("slug = NEW.slug",),
+    "works": (_ID, "slug = NEW.slug"),
+    "aliases": ("slug = NEW.slug",),
+    "identifiers": (
+        _ID,
+        "work_id = NEW.work_id AND scheme = NEW.scheme AND value = NEW.value",
+        _IDENTITY,
+    ),
+    "authors": (_ID, "name = NEW.name AND orcid = NEW.orcid"),
+    "work_authors": ("work_id = NEW.work_id AND position = NEW.position",),
+    "imports": (_ID,),
+    "raw_records": (_ID, "sha256 = NEW.sha256"),
+    "import_records": ("import_id = NEW.import_id AND position = NEW.position",),
+    "rejected": (_ID,),
+    "manifests": ("sha256 = NEW.sha256",),
+    "artifacts": (
+        _ID,
+        "slug = NEW.slug AND version = NEW.version",
+        "slug = NEW.slug AND manifest_sha256 = NEW.manifest_sha256",
+    ),
+    "files": (_ID, "artifact_id = NEW.artifact_id AND path = NEW.path"),
+    "analyses": (_ID, "artifact_id = NEW.artifact_id AND name = NEW.name"),
+    "claims": (_ID, "artifact_id = NEW.artifact_id AND name = NEW.name"),
+    "evidence": ("claim_id = NEW.claim_id AND position = NEW.position",),
+    "verifications": (_ID, "previous = NEW.previous", "hash = NEW.hash"),
+    "checks": (_ID, "verification_id = NEW.verification_id AND position = NEW.position"),
+    "raters": (_ID, "slug = NEW.slug"),
+    "rounds": (_ID, "slug = NEW.slug"),
+    "votes": (_ID, "slug = NEW.slug", "supersedes = NEW.supersedes", _BALLOT),
+    "statements": (_ID, "slug = NEW.slug"),
+    "model_releases": (_ID, "slug = NEW.slug"),
+    "heads": (_ID, "release_id = NEW.release_id AND name = NEW.name AND category = NEW.category"),
+    "scores": ("work_id = NEW.work_id AND head_id = NEW.head_id",),
+    "screening_caveats": ("artifact_id = NEW.artifact_id AND position = NEW.position",),
+    "events": (_ID,),
+}
+
+
+def triggers() -> dict[str, str]:
+    """Name and definition of every trigger that guards a table."""
+    made = {}
+    for table, keys in APPEND_ONLY.items():
+        for verb, past in (("UPDATE", "changed"), ("DELETE", "removed")):
+            name = f"{table}_not_{past}"
+            made[name] = (
+                f'CREATE TRIGGER "{name}" BEFORE {verb} ON "{table}" BEGIN '
+                f"SELECT RAISE(ABORT, 'a row of {table} is written once and can''t be {past}'); END"
+            )
+        taken = " OR ".join(f'EXISTS (SELECT 1 FROM "{table}" WHERE {key})' for key in keys)
+        name = f"{table}_not_replaced"
+        made[name] = (
+            f'CREATE TRIGGER "{name}" BEFORE INSERT ON "{table}" WHEN {taken} BEGIN '
+            f"SELECT RAISE(ABORT, 'a row of {table} with this key is there already and can''t be replaced'); "
+            "END"
+        )
+    return made
+
+
+def create_triggers(connection: sqlite3.Connection) -> None:
+    """(Re)create every trigger, inside the caller's transaction.
+
+    A migration that rebuilds a table calls this afterwards: rebuilding drops its triggers.
+    """
+    for name, definition in triggers().items():
+        connection.execute(f'DROP TRIGGER IF EXISTS "{name}"')
+        connection.execute(definition)
+
+
+def trigger_problems(connection: sqlite3.Connection) -> list[str]:
+    """One sentence for each trigger that is missing or isn't as it was made."""
+    found = dict(connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall())
+    problems = []
+    for name, definition in triggers().items():
+        if name not in found:
+            problems.append(f"trigger {name} is missing: rows of its table could be changed unseen")
+        elif found[name] != definition:
+            problems.append(f"trigger {name} was altered")
+    return problems
