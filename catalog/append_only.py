@@ -31,6 +31,7 @@ APPEND_ONLY: dict[str, tuple[str, ...]] = {
     "work_authors": ("work_id = NEW.work_id AND position = NEW.position",),
     "imports": (_ID,),
     "raw_records": (_ID, "sha256 = NEW.sha256"),
+    "supplements": (_ID, "work_id = NEW.work_id AND field = NEW.field"),
     "import_records": ("import_id = NEW.import_id AND position = NEW.position",),
     "rejected": (_ID,),
     "manifests": ("sha256 = NEW.sha256",),

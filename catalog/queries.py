@@ -29,7 +29,7 @@ from catalog.pages import (
     WorkSummary,
 )
 from catalog.search import Search
-from catalog.works import find_work, identifiers_of, slug_kind
+from catalog.works import authors_of, find_work, load_work, slug_kind
 from schema.artifact import Claim, Manifest
 from schema.scores import Head, ModelRelease
 from schema.screening import Rater, Round, Statement, Vote
@@ -44,7 +44,6 @@ from schema.states import (
     standing,
 )
 from schema.verification import Check, Verification
-from schema.work import Abstract, Author, Work
 
 MANY_NAMES = 200_000
 """Above so many names, a misspelt one is answered without reading them all for close ones."""
@@ -130,7 +129,7 @@ def work(db: sqlite3.Connection, slug: str) -> WorkPage:
         raise _not_found(db, slug, "work", "work")
     packages = _artifact_summaries(db, "WHERE a.work_id = ?", [known.id])
     return WorkPage(
-        work=_work(db, known.id),
+        work=load_work(db, known.id),
         screens=_screens(db, known.id, known.slug),
         statements=_statements(db, known.id, known.slug),
         releases=_releases(db, known.id),
@@ -226,41 +225,14 @@ def _summaries(
               (SELECT count(*) FROM votes v WHERE v.work_id = w.id
                 AND NOT EXISTS (SELECT 1 FROM votes n WHERE n.supersedes = v.id)) AS votes,
               (SELECT count(*) FROM scores s WHERE s.work_id = w.id) AS scores
-            FROM works w WHERE w.id = ?
+            FROM works_now w WHERE w.id = ?
             """,
             [work_id],
         )
         if row is not None:
-            authors = tuple(author.name for author in _authors(db, work_id))
+            authors = tuple(author.name for author in authors_of(db, work_id))
             found[work_id] = WorkSummary(authors=authors, snippet=(snippets or {}).get(work_id), **dict(row))
     return tuple(found[work_id] for work_id in ids if work_id in found)
-
-
-def _authors(db: sqlite3.Connection, work_id: int) -> tuple[Author, ...]:
-    rows = db.execute(
-        "SELECT a.name, a.orcid FROM work_authors wa JOIN authors a ON a.id = wa.author_id "
-        "WHERE wa.work_id = ? ORDER BY wa.position",
-        [work_id],
-    )
-    return tuple(Author(name=row[0], orcid=row[1] or None) for row in rows)
-
-
-def _work(db: sqlite3.Connection, work_id: int) -> Work:
-    row = _one(db, "SELECT * FROM works WHERE id = ?", [work_id])
-    assert row is not None
-    return Work(
-        id=row["slug"],
-        title=row["title"],
-        authors=_authors(db, work_id),
-        year=row["year"],
-        venue=row["venue"],
-        type=row["type"],
-        language=row["language"],
-        abstract=Abstract(text=row["abstract"], source=row["abstract_source"], note=row["abstract_note"]),
-        identifiers=identifiers_of(db, work_id),
-        retraction=row["retraction"],
-        note=row["note"],
-    )
 
 
 def _appearances(db: sqlite3.Connection, work_id: int) -> tuple[Appearance, ...]:

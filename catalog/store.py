@@ -18,18 +18,22 @@ from artifacts.objects import ObjectStore, Swept
 from artifacts.package import Package, open_package
 from catalog import chain, database
 from catalog.anchor import EMPTY, read_head, write_head
+from catalog.backup import Backup, backup
 from catalog.chain import AuditReport, Problem
 from catalog.clock import now, whoami
 from catalog.code_version import code_version
 from catalog.errors import CatalogError
+from catalog.imports import OUTCOMES, ImportReport, add_records
 from catalog.packages import Added, add_rows, known_version, read_screening
 from catalog.screening import add_screening
+from ingest.errors import IngestError
+from ingest.readers import read
 from schema.artifact import Manifest
 from schema.event import Event
 from schema.states import FileState
 from schema.verification import Level, Verification
 
-__all__ = ["Added", "AuditReport", "Catalog", "CatalogError", "create", "open_catalog"]
+__all__ = ["Added", "AuditReport", "Backup", "Catalog", "CatalogError", "ImportReport", "create", "open_catalog"]
 
 
 def create(path: str | Path, who: str | None = None) -> "Catalog":
@@ -137,6 +141,26 @@ class Catalog:
             except ArtifactError as error:
                 raise CatalogError(str(error)) from error
 
+    # Bibliographies -------------------------------------------------------------------------------
+
+    def import_file(
+        self, path: str | Path, who: str | None = None, progress: Callable[[int], None] | None = None
+    ) -> ImportReport:
+        """Take a bibliography in, whatever its format; `progress` is told the number of records read.
+
+        Interrupted, it leaves nothing. The same file again changes no work.
+        """
+        who = who or whoami()
+        try:
+            reading = read(Path(path))
+        except IngestError as error:
+            raise CatalogError(str(error)) from error
+        with self.write() as db:
+            report = add_records(db.conn, reading, who, progress)
+            counts = {name: getattr(report.counts, name) for name in ("read", *OUTCOMES)}
+            self._event("import", who, report.counts.filename, {"import": report.id, **counts})
+            return report
+
     # Verifications --------------------------------------------------------------------------------
 
     def verify_artifact(
@@ -208,6 +232,15 @@ class Catalog:
             report.runs, report.last, report.head, report.anchor, report.expected,
             tuple(problems), report.notes, objects=len(rows),
         )  # fmt: skip
+
+    def backup(self, to: str | Path, who: str | None = None) -> Backup:
+        """Copy database, stored files and anchor into the new folder `to`, while others may write."""
+        done = backup(self.db, self.path, self.objects, Path(to))
+        if self.writable:
+            with self.write():
+                detail = {"works": done.works, "runs": done.runs, "objects": done.objects, "head": done.head}
+                self._event("backup", who or whoami(), str(done.path.parent), detail)
+        return done
 
     def _head_holds(self) -> None:
         """Refuse to write behind a chain that lost what its anchor names. Makes a first anchor."""

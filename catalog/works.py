@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from catalog.append_only import IDENTITY_SCHEMES
 from catalog.clock import now
 from catalog.errors import CatalogError
-from schema.work import Identifier, Work
+from schema.work import Abstract, Author, Identifier, Work
 
 
 @dataclass(frozen=True)
@@ -64,6 +64,32 @@ def identifiers_of(connection: sqlite3.Connection, work_id: int) -> tuple[Identi
     return tuple(Identifier(scheme=row[0], value=row[1], version=row[2]) for row in rows)
 
 
+def authors_of(connection: sqlite3.Connection, work_id: int) -> tuple[Author, ...]:
+    """The authors of a work, in the order of its record."""
+    rows = connection.execute(
+        "SELECT a.name, a.orcid FROM work_authors wa JOIN authors a ON a.id = wa.author_id "
+        "WHERE wa.work_id = ? ORDER BY wa.position",
+        [work_id],
+    )
+    return tuple(Author(name=row[0], orcid=row[1] or None) for row in rows)
+
+
+def load_work(connection: sqlite3.Connection, work_id: int) -> Work:
+    """The record of a work as it is now: what came first, and what later records filled in."""
+    row = connection.execute(
+        "SELECT slug, title, year, venue, type, language, retraction, note, abstract, abstract_source, "
+        "abstract_note FROM works_now WHERE id = ?",
+        [work_id],
+    ).fetchone()
+    fields = ("id", "title", "year", "venue", "type", "language", "retraction", "note")
+    return Work(
+        **dict(zip(fields, row, strict=False)),
+        authors=authors_of(connection, work_id),
+        abstract=Abstract(text=row[8], source=row[9], note=row[10]),
+        identifiers=identifiers_of(connection, work_id),
+    )
+
+
 def disagreement(known: Iterable[Identifier], given: Iterable[Identifier]) -> tuple[Identifier, Identifier] | None:
     """A pair of identifiers in one scheme that can't be of the same work, or None."""
     mine, theirs = list(known), list(given)
@@ -78,6 +104,12 @@ def disagreement(known: Iterable[Identifier], given: Iterable[Identifier]) -> tu
 def same_title(one: str, other: str) -> bool:
     """Whether two titles have the same letters and digits."""
     return _letters(one) == _letters(other)
+
+
+def like_title(one: str, other: str) -> bool:
+    """Whether two titles are the same, or one is the other with a subtitle."""
+    a, b = sorted((_letters(one), _letters(other)), key=len)
+    return a == b or (len(a) >= 10 and b.startswith(a))
 
 
 def add_slug(connection: sqlite3.Connection, slug: str, kind: str) -> None:
@@ -130,6 +162,44 @@ def index_from(connection: sqlite3.Connection, first: int) -> None:
         "SELECT id, title, abstract, venue, authors FROM works_text WHERE id >= ? ORDER BY id",
         [first],
     )
+
+
+def supplement(
+    connection: sqlite3.Connection, work_id: int, known: Work, given: Work, import_id: int, indexed: bool
+) -> list[str]:
+    """Fill in what a known work lacks from a later record of it; returns the names of the fields.
+
+    `indexed` says whether the work is in the search index already, which then learns the new words.
+    """
+    pairs: list[tuple[str, object, object]] = [
+        (field, getattr(known, field), getattr(given, field))
+        for field in ("year", "venue", "type", "language", "retraction")
+    ]
+    pairs.append(("abstract", known.abstract.text, given.abstract.text))
+    filled = [(field, new) for field, old, new in pairs if old is None and new is not None]
+    if not filled:
+        return []
+    names = [field for field, _ in filled]
+    if "abstract" in names and given.abstract.source is not None:
+        filled.append(("abstract_source", given.abstract.source))
+    words = indexed and ("abstract" in names or "venue" in names)
+    if words:
+        connection.execute(
+            "INSERT INTO works_fts(works_fts, rowid, title, abstract, venue, authors) "
+            "SELECT 'delete', id, title, abstract, venue, authors FROM works_text WHERE id = ?",
+            [work_id],
+        )
+    connection.executemany(
+        "INSERT INTO supplements(work_id, field, value, import_id) VALUES (?, ?, ?, ?)",
+        [(work_id, field, str(new), import_id) for field, new in filled],
+    )
+    if words:
+        connection.execute(
+            "INSERT INTO works_fts(rowid, title, abstract, venue, authors) "
+            "SELECT id, title, abstract, venue, authors FROM works_text WHERE id = ?",
+            [work_id],
+        )
+    return names
 
 
 def work_for_package(connection: sqlite3.Connection, work: Work) -> tuple[int, bool]:

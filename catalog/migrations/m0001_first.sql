@@ -88,6 +88,18 @@ CREATE TABLE raw_records (
   content TEXT NOT NULL
 ) STRICT;
 
+-- What a later record brought where the work had nothing: an abstract, a retraction. A field that is
+-- filled stays as it is; what differs is kept in the raw record.
+CREATE TABLE supplements (
+  id INTEGER PRIMARY KEY,
+  work_id INTEGER NOT NULL REFERENCES works(id),
+  field TEXT NOT NULL CHECK (field IN
+    ('year', 'venue', 'type', 'language', 'abstract', 'abstract_source', 'retraction')),
+  value TEXT NOT NULL,
+  import_id INTEGER NOT NULL REFERENCES imports(id),
+  UNIQUE (work_id, field)
+) STRICT;
+
 -- What each record of an import became, and by what evidence it was taken for a known work.
 CREATE TABLE import_records (
   import_id INTEGER NOT NULL REFERENCES imports(id),
@@ -375,11 +387,33 @@ CREATE TABLE events (
 
 -- Views: names for what people ask ------------------------------------------------------------------
 
+CREATE VIEW works_now AS
+SELECT w.id, w.slug, w.title,
+  coalesce(w.year, (SELECT CAST(value AS INTEGER) FROM supplements WHERE work_id = w.id AND field = 'year'))
+    AS year,
+  coalesce(w.venue, (SELECT value FROM supplements WHERE work_id = w.id AND field = 'venue')) AS venue,
+  coalesce(w.type, (SELECT value FROM supplements WHERE work_id = w.id AND field = 'type')) AS type,
+  coalesce(w.language, (SELECT value FROM supplements WHERE work_id = w.id AND field = 'language'))
+    AS language,
+  coalesce(w.abstract, (SELECT value FROM supplements WHERE work_id = w.id AND field = 'abstract'))
+    AS abstract,
+  CASE WHEN w.abstract IS NOT NULL THEN w.abstract_source ELSE coalesce(
+    (SELECT value FROM supplements WHERE work_id = w.id AND field = 'abstract_source'), w.abstract_source) END
+    AS abstract_source,
+  CASE WHEN w.abstract IS NOT NULL OR NOT EXISTS
+    (SELECT 1 FROM supplements WHERE work_id = w.id AND field = 'abstract') THEN w.abstract_note END
+    AS abstract_note,
+  coalesce(w.retraction, (SELECT value FROM supplements WHERE work_id = w.id AND field = 'retraction'))
+    AS retraction,
+  w.note, w.created_at
+FROM works w;
+
 CREATE VIEW works_text AS
 SELECT w.id, w.title, w.abstract, w.venue,
-  (SELECT group_concat(a.name, '; ') FROM work_authors wa JOIN authors a ON a.id = wa.author_id
-    WHERE wa.work_id = w.id) AS authors
-FROM works w;
+  (SELECT group_concat(name, '; ') FROM (
+    SELECT a.name FROM work_authors wa JOIN authors a ON a.id = wa.author_id
+    WHERE wa.work_id = w.id ORDER BY wa.position)) AS authors
+FROM works_now w;
 
 CREATE VIRTUAL TABLE works_fts USING fts5(
   title, abstract, venue, authors,
