@@ -81,7 +81,7 @@ def backup(db: Database, path: Path, objects: ObjectStore, to: Path) -> Backup:
         os.rename(building, to)
         database.sync_folder(to.parent)
     except OSError as error:
-        raise CatalogError(f"the backup to {to} failed, and nothing is left of it: {error.strerror}") from error
+        raise CatalogError(f"the backup failed, and nothing is left of it: {error.strerror}") from error
     finally:
         shutil.rmtree(building, ignore_errors=True)
     return Backup(to / path.name, works, head.runs, head.hash, copied, size, tuple(problems))

@@ -18,8 +18,8 @@ from schema.base import canonical_json
 from schema.verification import GENESIS, Check, Counts, Environment, Verification, chain_hash
 
 _COUNTS = tuple(Counts.model_fields)
-_PLAIN = ("origin", "level", "outcome", "depth", "verdict", "started_at", "finished_at", "who", "code_version",
-          "git_commit", "seed")  # fmt: skip
+_PLAIN = ("origin", "level", "outcome", "depth", "verdict", "started_at", "finished_at", "who",
+          "code_version", "git_commit", "seed")  # fmt: skip
 _CHECK = tuple(Check.model_fields)
 _RUN_SQL = (
     "SELECT v.id, v.artifact_id, v.previous, v.hash, v.environment, a.slug, a.work_name, a.manifest_sha256, "
@@ -127,14 +127,12 @@ def follows(connection: sqlite3.Connection, anchor: Head) -> bool:
     return row is not None and row[0] == anchor.hash
 
 
-def audit(
-    connection: sqlite3.Connection, anchor_path: Path, expect: str | None = None
-) -> AuditReport:
+def audit(connection: sqlite3.Connection, anchor_path: Path, expect: str | None = None) -> AuditReport:
     """Recompute every hash from the rows, follow every link, and look at all that guards them."""
     if expect is not None:
         expect = expect.strip().lower()
         if not re.fullmatch(r"[0-9a-f]{64}", expect):
-            raise CatalogError("the expected hash must be 64 hexadecimal digits, as `proofshelf audit` prints it")
+            raise CatalogError("the expected hash has 64 hexadecimal digits, as `proofshelf audit` prints it")
     found = _Findings()
     try:  # before the database: a writer may move it meanwhile, never back
         anchor = read_head(anchor_path)
@@ -212,8 +210,9 @@ def _chain(
             else:
                 found.add(
                     "link",
-                    f"run {stored.id} follows another run {last.id} than the one that is here: run {last.id} was "
-                    "rewritten with a new hash, or a run between them was removed and the numbers closed up",
+                    f"run {stored.id} follows another run {last.id} than the one that is here: "
+                    f"run {last.id} was rewritten with a new hash, or a run between them was removed and "
+                    "the numbers closed up",
                     last.id,
                 )
         if stored.hash in wanted:
@@ -264,21 +263,23 @@ def _sequence(connection: sqlite3.Connection, found: _Findings, head: Head) -> N
     row = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'verifications'").fetchall()
     given = row[0][0] if row else 0
     if len(row) > 1 or given < head.last:
-        found.add("sequence", f"the database's own count of runs was edited: it says {given}, but run {head.last} is here")
+        found.add(
+            "sequence",
+            f"the database's own count of runs was edited: it says {given}, but run {head.last} is here",
+        )
     elif given > head.last:
         found.add("removed", _removed(head.last + 1, given, head.last, None), head.last + 1)
 
 
-def _anchor(
-    anchor: Head | None, path: Path, found: _Findings, head: Head, hashes: dict[str, int]
-) -> None:
+def _anchor(anchor: Head | None, path: Path, found: _Findings, head: Head, hashes: dict[str, int]) -> None:
     if anchor is None:
         if found.problems and found.problems[0].kind == "anchor":
             return
         if head.last:
             found.add(
                 "anchor",
-                f"the anchor {path} is missing, so a removed last run can't be seen; the next verification writes it",
+                f"the anchor {path} is missing, so a removed last run can't be seen; "
+                "the next verification writes it",
             )
         else:
             found.notes.append("there is no anchor yet; the first verification writes it")
@@ -295,8 +296,8 @@ def _anchor(
         )
     elif anchor.last < head.last:
         found.notes.append(
-            f"the anchor stands at run {anchor.last}, the database at run {head.last}: a writer was interrupted "
-            "after its commit; the next verification moves the anchor on"
+            f"the anchor stands at run {anchor.last}, the database at run {head.last}: a writer was "
+            "interrupted after its commit; the next verification moves the anchor on"
         )
     elif anchor.runs != head.runs and not found.problems:
         found.add("anchor", f"the anchor counts {anchor.runs} runs, the database {head.runs}")

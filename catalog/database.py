@@ -66,7 +66,9 @@ def create_file(path: Path) -> None:
             Path(name + suffix).unlink(missing_ok=True)
 
 
-def open_database(path: Path, writable: bool, busy_seconds: float = BUSY_SECONDS) -> tuple[Database, Path | None]:
+def open_database(
+    path: Path, writable: bool, busy_seconds: float = BUSY_SECONDS
+) -> tuple[Database, Path | None]:
     """The open database, and the copy that was kept if it had to be upgraded."""
     _sqlite_new_enough()
     _looks_like_sqlite(path)

@@ -66,13 +66,14 @@ def add_records(
             progress(read)
     index_from(connection, work.first_new)
     counts = Import(
-        sha256=reading.sha256, filename=Path(reading.filename).name, format=reading.format, reader=reading.reader,
-        reader_version=reading.reader_version, who=who, started_at=started, finished_at=now(),
-        read=read, **work.counts,
+        sha256=reading.sha256, filename=Path(reading.filename).name, format=reading.format,
+        reader=reading.reader, reader_version=reading.reader_version, who=who,
+        started_at=started, finished_at=now(), read=read, **work.counts,
     )  # fmt: skip
     values: dict[str, Any] = {"id": work.id, **counts.model_dump(), "notes": _json(reading.notes)}
     connection.execute(
-        f"INSERT INTO imports({', '.join(values)}) VALUES ({', '.join('?' * len(values))})", list(values.values())
+        f"INSERT INTO imports({', '.join(values)}) VALUES ({', '.join('?' * len(values))})",
+        list(values.values()),
     )
     if progress is not None:
         progress(read)
@@ -113,7 +114,7 @@ class _Import:
         if seen is not None:
             raw_id, work_id = seen
             here = raw_id >= self._first_raw
-            evidence = "the same record stands in this file before" if here else "the same record was imported before"
+            evidence = f"the same record {'stands in this file' if here else 'was imported'} before"
             self._keep(record, position, work_id, raw_id, "duplicate" if here else "unchanged", evidence)
             return
         found = self._same(record.work)
@@ -121,15 +122,17 @@ class _Import:
             self._reject(Rejected(line=record.line, raw=record.raw, reason=found), position)
             return
         if found is None:
-            work_id, outcome, evidence = self._add(record.work), "added", None
+            work_id = self._add(record.work)
+            became: tuple[str, str | None] = ("added", None)
         else:
             work_id = found[0].id
-            outcome, evidence = self._merge(found[0], record.work, found[1])
+            became = self._merge(found[0], record.work, found[1])
         raw_id = self._connection.execute(
-            "INSERT INTO raw_records(sha256, work_id, content) VALUES (?, ?, ?)", [raw_sha256, work_id, record.raw]
+            "INSERT INTO raw_records(sha256, work_id, content) VALUES (?, ?, ?)",
+            [raw_sha256, work_id, record.raw],
         ).lastrowid
         assert raw_id is not None
-        self._keep(record, position, work_id, raw_id, outcome, evidence)
+        self._keep(record, position, work_id, raw_id, *became)
 
     def _same(self, work: Work) -> tuple[Known, str] | str | None:
         """The known work that a record is, with the evidence; a sentence where it would be two; or None."""
@@ -154,7 +157,9 @@ class _Import:
         return next(iter(found.values()), None)
 
     def _add(self, work: Work) -> int:
-        slug = work.id if work.id is not None and work.id not in self._taken else suggest_slug(work, self._taken)
+        slug = (
+            work.id if work.id is not None and work.id not in self._taken else suggest_slug(work, self._taken)
+        )
         if len(self.slugs) < SHOWN:
             self.slugs.append(slug)
         return add_work(self._connection, work, slug)
@@ -165,7 +170,8 @@ class _Import:
         differing = disagreement(identifiers_of(self._connection, known.id), given.identifiers)
         brought = []
         if differing is not None:
-            evidence += f"; its {differing[1].scheme} {differing[1].value} is not the work's {differing[0].value}"
+            own, other = differing
+            evidence += f"; its {other.scheme} {other.value} is not the work's {own.value}"
         elif added := add_identifiers(self._connection, known.id, given.identifiers):
             brought.append("an identifier" if added == 1 else f"{added} identifiers")
         if like_title(stored.title, given.title):
@@ -183,10 +189,11 @@ class _Import:
     ) -> None:
         self.counts[outcome] += 1
         self._connection.execute(
-            "INSERT INTO import_records(import_id, position, line, key, work_id, outcome, evidence, notes, raw_id) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO import_records(import_id, position, line, key, work_id, outcome, evidence, notes, "
+            "raw_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [
-                self.id, position, record.line, record.key, work_id, outcome, evidence, _json(record.notes), raw_id,
+                self.id, position, record.line, record.key, work_id, outcome, evidence,
+                _json(record.notes), raw_id,
             ],
         )  # fmt: skip
 

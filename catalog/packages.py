@@ -110,7 +110,7 @@ def _next_version(connection: sqlite3.Connection, manifest: Manifest, work_id: i
             f"package {manifest.id!r} is of the work {name!r} here, but this manifest is of "
             f"{manifest.work.id!r}; give the package another `id`"
         )
-    return version + 1
+    return int(version) + 1
 
 
 def _claim(artifact_id: int, position: int, claim: Claim) -> dict[str, Any]:

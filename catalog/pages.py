@@ -104,7 +104,7 @@ class ScreenView:
 
 @dataclass(frozen=True)
 class ScoreRow:
-    """One category, with the value of each head as published (None: no score), head order as in the release."""
+    """One category with each head's value as published (None: no score), heads in the release's order."""
 
     category: str
     values: tuple[str | None, ...]

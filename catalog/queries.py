@@ -10,6 +10,8 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from artifacts.report import deciding_check
+from artifacts.verdict import files_match, standing_of
 from catalog import chain, wording
 from catalog.pages import (
     Appearance,
@@ -33,16 +35,7 @@ from catalog.works import authors_of, find_work, load_work, slug_kind
 from schema.artifact import Claim, Manifest
 from schema.scores import Head, ModelRelease
 from schema.screening import Rater, Round, Statement, Vote
-from schema.states import (
-    CheckOutcome,
-    ClaimKind,
-    Depth,
-    EvidenceResult,
-    FileState,
-    RunOutcome,
-    screening_state,
-    standing,
-)
+from schema.states import ClaimKind, Depth, FileState, RunOutcome, screening_state
 from schema.verification import Check, Verification
 
 MANY_NAMES = 200_000
@@ -92,7 +85,9 @@ def resolve(db: sqlite3.Connection, slug: str) -> str:
 
 def works(db: sqlite3.Connection, limit: int = 100, offset: int = 0) -> tuple[WorkSummary, ...]:
     """Works, the newest in the catalog first."""
-    rows = db.execute("SELECT id FROM works ORDER BY id DESC LIMIT ? OFFSET ?", [max(0, limit), max(0, offset)])
+    rows = db.execute(
+        "SELECT id FROM works ORDER BY id DESC LIMIT ? OFFSET ?", [max(0, limit), max(0, offset)]
+    )
     return _summaries(db, [row[0] for row in rows])
 
 
@@ -144,7 +139,8 @@ def artifact(db: sqlite3.Connection, slug: str, version: int | None = None) -> A
     """One package, at its newest version or the one asked for, with what its newest run says."""
     _require_package(db, slug)
     versions = tuple(
-        row[0] for row in db.execute("SELECT version FROM artifacts WHERE slug = ? ORDER BY version DESC", [slug])
+        row[0]
+        for row in db.execute("SELECT version FROM artifacts WHERE slug = ? ORDER BY version DESC", [slug])
     )
     if version is None:
         version = versions[0]
@@ -186,7 +182,7 @@ def verification(db: sqlite3.Connection, number: int) -> VerificationPage:
         hint = f"the last one is {last}" if last else "nothing was verified yet"
         raise NotFound(f"there is no verification {number} here; {hint}")
     if stored.run is None:
-        raise NotFound(f"verification {number} can't be read ({stored.problem}); `proofshelf audit` says more")
+        raise NotFound(f"verification {number} can't be read: {stored.problem}; `proofshelf audit` says more")
     row = _one(
         db,
         "SELECT a.version, m.content FROM artifacts a JOIN manifests m ON m.sha256 = a.manifest_sha256 "
@@ -255,7 +251,8 @@ def _screens(db: sqlite3.Connection, work_id: int, slug: str) -> tuple[ScreenVie
     rows = _all(
         db,
         """
-        SELECT v.*, r.slug AS round_slug, t.slug AS rater_slug, t.kind, t.name, t.version, t.note AS rater_note
+        SELECT v.*, r.slug AS round_slug,
+          t.slug AS rater_slug, t.kind, t.name, t.version, t.note AS rater_note
         FROM votes v JOIN rounds r ON r.id = v.round_id JOIN raters t ON t.id = v.rater_id
         WHERE v.work_id = ? ORDER BY v.round_id, v.rater_id, v.id
         """,
@@ -273,7 +270,11 @@ def _screens(db: sqlite3.Connection, work_id: int, slug: str) -> tuple[ScreenVie
             earlier.append(votes[behind])
             behind = next(r["supersedes"] for r in rows if r["id"] == behind)
         rater = Rater(
-            id=row["rater_slug"], kind=row["kind"], name=row["name"], version=row["version"], note=row["rater_note"]
+            id=row["rater_slug"],
+            kind=row["kind"],
+            name=row["name"],
+            version=row["version"],
+            note=row["rater_note"],
         )
         by_round.setdefault(row["round_id"], []).append(VoteView(votes[row["id"]], rater, tuple(earlier)))
     return tuple(_screen(_round(db, round_id), views) for round_id, views in by_round.items())
@@ -395,7 +396,9 @@ def _caveats(db: sqlite3.Connection, work_id: int) -> tuple[str, ...]:
 # Packages and runs ---------------------------------------------------------------------------------
 
 
-def _artifact_summaries(db: sqlite3.Connection, where: str, parameters: list[Any]) -> tuple[ArtifactSummary, ...]:
+def _artifact_summaries(
+    db: sqlite3.Connection, where: str, parameters: list[Any]
+) -> tuple[ArtifactSummary, ...]:
     rows = _all(
         db,
         f"""
@@ -438,7 +441,12 @@ def _claim_views(manifest: Manifest, run: Verification | None) -> tuple[ClaimVie
             findings.setdefault(claim.relation.claim, []).append(views[claim.id])
     return tuple(
         ClaimView(
-            view.claim, view.standing, view.observed, view.difference, view.checks, tuple(findings.get(name, ()))
+            view.claim,
+            view.standing,
+            view.observed,
+            view.difference,
+            view.checks,
+            tuple(findings.get(name, ())),
         )
         for name, view in views.items()
         if view.claim.kind is ClaimKind.PUBLISHED
@@ -447,16 +455,10 @@ def _claim_views(manifest: Manifest, run: Verification | None) -> tuple[ClaimVie
 
 def _claim_view(claim: Claim, run: Verification | None) -> ClaimView:
     if run is None:
-        return ClaimView(claim, standing([], files_match=False), None, None, ())
+        return ClaimView(claim, standing_of([], match=False), None, None, ())
     checks = tuple(c for c in run.checks if c.kind == "claim" and c.subject == claim.id)
-    files_match = all(c.outcome is FileState.MATCH for c in run.checks if c.kind == "file")
-    # A check without an analysis says only that the claim names no evidence.
-    results = [
-        EvidenceResult(CheckOutcome(c.outcome), c.depth, c.implementation) for c in checks if c.analysis is not None
-    ]
-    decided = standing(results, files_match)
-    deciding = [c for c in checks if c.outcome is decided.outcome]
-    first = next((c for c in deciding if c.depth is decided.depth), deciding[0] if deciding else None)
+    decided = standing_of(checks, files_match(run.checks))
+    first = deciding_check(checks, decided)
     return ClaimView(
         claim, decided, first.observed if first else None, first.difference if first else None, checks
     )
@@ -477,9 +479,8 @@ def _file_view(path: str, listed: Any, check: Check | None) -> FileView:
 
 def _source_views(manifest: Manifest, run: Verification | None) -> tuple[SourceView, ...]:
     checks = [c for c in run.checks if c.kind == "source"] if run else []
-    return tuple(
-        SourceView(source.title, tuple(c for c in checks if c.subject == source.title)) for source in manifest.sources
-    )
+    titles = [source.title for source in manifest.sources]
+    return tuple(SourceView(title, tuple(c for c in checks if c.subject == title)) for title in titles)
 
 
 # Names and rows ------------------------------------------------------------------------------------
@@ -517,11 +518,12 @@ def _all(
     db: sqlite3.Connection, sql: str, parameters: Sequence[Any] | dict[str, Any] = ()
 ) -> Iterable[sqlite3.Row]:
     cursor = db.cursor()
-    cursor.row_factory = sqlite3.Row  # type: ignore[assignment]
+    cursor.row_factory = sqlite3.Row
     return cursor.execute(sql, parameters).fetchall()
 
 
 def _one(db: sqlite3.Connection, sql: str, parameters: Sequence[Any] = ()) -> sqlite3.Row | None:
     cursor = db.cursor()
-    cursor.row_factory = sqlite3.Row  # type: ignore[assignment]
-    return cursor.execute(sql, parameters).fetchone()
+    cursor.row_factory = sqlite3.Row
+    row: sqlite3.Row | None = cursor.execute(sql, parameters).fetchone()
+    return row

@@ -70,7 +70,8 @@ class _Writer:
             return
         if supersedes is None:
             earlier = self._connection.execute(
-                "SELECT slug FROM votes WHERE round_id = ? AND work_id = ? AND rater_id = ? AND supersedes IS NULL",
+                "SELECT slug FROM votes "
+                "WHERE round_id = ? AND work_id = ? AND rater_id = ? AND supersedes IS NULL",
                 [round_id, work_id, rater_id],
             ).fetchone()
             if earlier is not None:
@@ -79,10 +80,12 @@ class _Writer:
                     f"({earlier[0]}); a correction names the vote that it supersedes"
                 )
         else:
-            taken = self._connection.execute("SELECT slug FROM votes WHERE supersedes = ?", [supersedes]).fetchone()
+            taken = self._connection.execute(
+                "SELECT slug FROM votes WHERE supersedes = ?", [supersedes]
+            ).fetchone()
             if taken is not None:
                 raise CatalogError(
-                    f"vote {vote.id}: {vote.supersedes} is superseded by {taken[0]} already; supersede that one"
+                    f"vote {vote.id}: {taken[0]} supersedes {vote.supersedes} already; supersede that one"
                 )
             same = self._connection.execute(
                 "SELECT round_id = ? AND work_id = ? AND rater_id = ? FROM votes WHERE id = ?",
@@ -90,8 +93,8 @@ class _Writer:
             ).fetchone()
             if not same[0]:
                 raise CatalogError(
-                    f"vote {vote.id}: supersedes {vote.supersedes}, which isn't of the same rater on the same "
-                    "work in the same round"
+                    f"vote {vote.id}: supersedes {vote.supersedes}, which isn't of the same rater "
+                    "on the same work in the same round"
                 )
         self._insert("votes", vote.id, {**values, **self._origin})
 
@@ -101,7 +104,9 @@ class _Writer:
         self._once("statements", "statement", statement.id, values, self._origin)
 
     def release(self, release: ModelRelease) -> None:
-        values = release.model_dump(exclude={"id", "heads", "calibrated"}) | {"calibrated": int(release.calibrated)}
+        values = release.model_dump(exclude={"id", "heads", "calibrated"}) | {
+            "calibrated": int(release.calibrated)
+        }
         heads = [(h.name, h.imitates, c, h.availability) for h in release.heads for c in h.categories]
         if self._once("model_releases", "release", release.id, values, self._origin):
             stored = self._connection.execute(
@@ -109,12 +114,13 @@ class _Writer:
                 [self._row("model_releases", release.id)],
             ).fetchall()
             if stored != heads:
-                raise CatalogError(f"release {release.id}: is here already with other heads; give it another id")
+                raise CatalogError(f"release {release.id}: is here with other heads; give it another id")
             return
         release_id = self._row("model_releases", release.id)
         for head in heads:
             self._connection.execute(
-                "INSERT INTO heads(release_id, name, imitates, category, availability) VALUES (?, ?, ?, ?, ?)",
+                "INSERT INTO heads(release_id, name, imitates, category, availability) "
+                "VALUES (?, ?, ?, ?, ?)",
                 [release_id, *head],
             )
 
@@ -122,7 +128,8 @@ class _Writer:
         heads = {
             (slug, name, category): head_id
             for head_id, slug, name, category in self._connection.execute(
-                "SELECT h.id, m.slug, h.name, h.category FROM heads h JOIN model_releases m ON m.id = h.release_id"
+                "SELECT h.id, m.slug, h.name, h.category FROM heads h "
+                "JOIN model_releases m ON m.id = h.release_id"
             )
         }
         for score in scores:
@@ -138,7 +145,9 @@ class _Writer:
                     "INSERT INTO scores(work_id, head_id, value) VALUES (?, ?, ?)", [work_id, head_id, value]
                 )
             elif stored[0] != value:
-                raise CatalogError(f"{what}: is {stored[0]} here already, not {score.value}; use another release")
+                raise CatalogError(
+                    f"{what}: is {stored[0]} here already, not {score.value}; use another release"
+                )
 
     def _once(
         self, table: str, what: str, slug: str, values: dict[str, Any], origin: dict[str, Any] | None = None
@@ -158,9 +167,9 @@ class _Writer:
             return False
         for column, here, given in zip(columns, stored, values.values(), strict=True):
             if here != given:
-                advice = (
-                    "a correction is a new vote that supersedes it" if table == "votes" else "give it another id"
-                )
+                advice = "give it another id"
+                if table == "votes":
+                    advice = "a correction is a new vote that supersedes it"
                 raise CatalogError(
                     f"{what} {slug}: is here already with another {column.removesuffix('_id')}; {advice}"
                 )
@@ -175,7 +184,7 @@ class _Writer:
         row = self._connection.execute(f"SELECT id FROM {table} WHERE slug = ?", [slug]).fetchone()
         if row is None:
             raise CatalogError(f"{table[:-1].replace('_', ' ')} {slug!r} is not here")
-        return row[0]
+        return int(row[0])
 
     def _work(self, slug: str, what: str) -> int:
         if slug not in self._works:

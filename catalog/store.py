@@ -16,6 +16,7 @@ from artifacts.errors import ArtifactError
 from artifacts.hashing import Digest, hash_file
 from artifacts.objects import ObjectStore, Swept
 from artifacts.package import Package, open_package
+from artifacts.verify import verify_package
 from catalog import chain, database
 from catalog.anchor import EMPTY, read_head, write_head
 from catalog.backup import Backup, backup
@@ -33,7 +34,16 @@ from schema.event import Event
 from schema.states import FileState
 from schema.verification import Level, Verification
 
-__all__ = ["Added", "AuditReport", "Backup", "Catalog", "CatalogError", "ImportReport", "create", "open_catalog"]
+__all__ = [
+    "Added",
+    "AuditReport",
+    "Backup",
+    "Catalog",
+    "CatalogError",
+    "ImportReport",
+    "create",
+    "open_catalog",
+]
 
 
 def create(path: str | Path, who: str | None = None) -> "Catalog":
@@ -123,8 +133,10 @@ class Catalog:
         except ArtifactError as error:
             raise CatalogError(str(error)) from error
 
-    def artifact_id(self, slug: str, version: int | None = None, manifest_sha256: str | None = None) -> int | None:
-        """The row of a package: its newest version, or the one of this number or manifest. None: not here."""
+    def artifact_id(
+        self, slug: str, version: int | None = None, manifest_sha256: str | None = None
+    ) -> int | None:
+        """The row of a package: its newest version, or that of this number or manifest; None: not here."""
         row = self.db.conn.execute(
             "SELECT id FROM artifacts WHERE slug = ? AND (? IS NULL OR version = ?) "
             "AND (? IS NULL OR manifest_sha256 = ?) ORDER BY version DESC LIMIT 1",
@@ -172,8 +184,6 @@ class Catalog:
         progress: Callable[..., None] | None = None,
     ) -> tuple[int, Verification]:
         """Verify a stored package from its stored files and record the run; returns its number too."""
-        from artifacts.verify import verify_package
-
         artifact_id = self.artifact_id(slug, version)
         if artifact_id is None:
             which = f" in version {version}" if version is not None else ""
@@ -184,13 +194,12 @@ class Catalog:
             [artifact_id],
         ).fetchone()
         manifest = Manifest.model_validate_json(content)
-        stored = {file.path: self.objects.path(file.sha256) for file in manifest.files}
         running, commit = code_version()
         try:
             run = verify_package(
                 self.objects.root, manifest, manifest_sha256,
                 level=level, who=who or whoami(), origin="store", code_version=running, git_commit=commit,
-                seed=0, resolve=stored.__getitem__, progress=progress,
+                seed=0, resolve=lambda file: self.objects.path(file.sha256), progress=progress,
             )  # fmt: skip
         except ArtifactError as error:
             raise CatalogError(str(error)) from error
@@ -203,7 +212,9 @@ class Catalog:
                 "SELECT slug, work_name, manifest_sha256 FROM artifacts WHERE id = ?", [artifact_id]
             ).fetchone()
             if row is None or row != (run.artifact, run.work, run.manifest_sha256):
-                raise CatalogError(f"the run is of another package ({run.artifact!r}) than the one it is recorded for")
+                raise CatalogError(
+                    f"the run is of another package ({run.artifact!r}) than the one it is recorded for"
+                )
             self._head_holds()
             number, hashed = chain.append(db.conn, artifact_id, run)
             self._event("verify", run.who, run.artifact, {"run": number, "outcome": run.outcome.value})
@@ -211,7 +222,7 @@ class Catalog:
         return number, hashed
 
     def audit(self, expect: str | None = None, objects: bool = False) -> AuditReport:
-        """Whether every run is as it was written, none is gone, and (`objects`) every stored file is whole."""
+        """Whether all runs are there as written, and with `objects` whether all stored files are whole."""
         with database.translated(self.path):
             report = chain.audit(self.db.conn, self.head_path, expect)
             if not objects:
@@ -259,7 +270,8 @@ class Catalog:
         """Move the anchor to the last run. Under the write lock, so that it never goes backwards."""
         with self.write() as db:
             anchor, head = read_head(self.head_path), chain.head_of(db.conn)
-            if anchor is None or (anchor != head and anchor.last <= head.last and chain.follows(db.conn, anchor)):
+            behind = anchor is not None and anchor.last <= head.last and chain.follows(db.conn, anchor)
+            if anchor is None or (behind and anchor != head):
                 write_head(self.head_path, head)
 
     # What every unit needs --------------------------------------------------------------------------
@@ -280,7 +292,8 @@ class Catalog:
             ):
                 if listed != found:
                     raise CatalogError(f"{file.path}: its {what} is {found}, but the manifest says {listed}")
-            if not self.objects.put(source, file.sha256) and self.objects.verify(file.sha256) is not FileState.MATCH:
+            new = self.objects.put(source, file.sha256)
+            if not new and self.objects.verify(file.sha256) is not FileState.MATCH:
                 self.objects.path(file.sha256).unlink(missing_ok=True)
                 self.objects.put(source, file.sha256)
             digests[file.path] = digest

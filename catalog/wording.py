@@ -19,7 +19,10 @@ def screen_sentence(votes: Sequence[bool | None], kinds: Sequence[str], panel: i
         opening, raters = _capital(sentence) + ": ", noun
     else:
         opening, raters = "", noun
-    for count, said in ((yes, "called this in scope"), (no, "called this out of scope"), (unable, "could not judge this")):
+    verdicts = (
+        (yes, "called this in scope"), (no, "called this out of scope"), (unable, "could not judge this"),
+    )  # fmt: skip
+    for count, said in verdicts:
         if count == cast:
             return _capital(opening + _everyone(cast, raters, whole=cast >= panel) + f" {said}.")
     of_all = f"of {_word(cast)} {raters[1]}"

@@ -90,7 +90,9 @@ def load_work(connection: sqlite3.Connection, work_id: int) -> Work:
     )
 
 
-def disagreement(known: Iterable[Identifier], given: Iterable[Identifier]) -> tuple[Identifier, Identifier] | None:
+def disagreement(
+    known: Iterable[Identifier], given: Iterable[Identifier]
+) -> tuple[Identifier, Identifier] | None:
     """A pair of identifiers in one scheme that can't be of the same work, or None."""
     mine, theirs = list(known), list(given)
     for scheme in IDENTITY_SCHEMES:
@@ -122,8 +124,8 @@ def add_work(connection: sqlite3.Connection, work: Work, slug: str) -> int:
     add_slug(connection, slug, "work")
     abstract = work.abstract
     work_id = connection.execute(
-        "INSERT INTO works(slug, title, year, venue, type, language, abstract, abstract_source, abstract_note, "
-        "retraction, note, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO works(slug, title, year, venue, type, language, abstract, abstract_source, "
+        "abstract_note, retraction, note, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         [
             slug, work.title, work.year, work.venue, work.type, work.language,
             abstract.text, abstract.source, abstract.note, work.retraction, work.note, now(),
@@ -213,8 +215,8 @@ def work_for_package(connection: sqlite3.Connection, work: Work) -> tuple[int, b
     if len({known.id for _, known in named}) > 1:
         (one, first), (two, second) = named[0], next(n for n in named if n[1].id != named[0][1].id)
         raise CatalogError(
-            f"the package's work {work.id!r} can't be one work here: its {_shown(one)} is that of {first.slug!r}, "
-            f"its {_shown(two)} that of {second.slug!r}"
+            f"the package's work {work.id!r} can't be one work here: its {_shown(one)} is that of "
+            f"{first.slug!r}, its {_shown(two)} that of {second.slug!r}"
         )
     by_slug = find_work(connection, work.id)
     by_identifier = named[0][1] if named else None
@@ -258,7 +260,7 @@ def _agree(connection: sqlite3.Connection, known: Known, work: Work, shared: boo
 def _author(connection: sqlite3.Connection, name: str, orcid: str) -> int:
     row = connection.execute("SELECT id FROM authors WHERE name = ? AND orcid = ?", [name, orcid]).fetchone()
     if row is not None:
-        return row[0]
+        return int(row[0])
     added = connection.execute("INSERT INTO authors(name, orcid) VALUES (?, ?)", [name, orcid]).lastrowid
     assert added is not None
     return added
