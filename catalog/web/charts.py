@@ -1,0 +1,145 @@
+"""Charts of a package: their specifications, the data inside as tables, and the script that draws them."""
+
+import csv
+import io
+import json
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import PurePosixPath
+from typing import Any
+
+from schema.artifact import File
+
+SUFFIX = ".vl.json"
+LARGEST_SPEC = 5_000_000
+ROWS_SHOWN = 2_000
+
+
+@dataclass(frozen=True)
+class DataTable:
+    """The data of a chart, as a reader without a chart reads it."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class Chart:
+    """One figure that can be drawn: its file, what it shows, and the same as picture and as files."""
+
+    path: str
+    title: str
+    description: str | None
+    table: DataTable
+    picture: str | None
+    companions: tuple[str, ...]
+
+    @property
+    def shown(self) -> tuple[tuple[str, ...], ...]:
+        """The rows that the page prints; all of them are in the CSV file."""
+        return self.table.rows[:ROWS_SHOWN]
+
+
+def is_chart(file: File) -> bool:
+    """True for a figure given as a Vega-Lite specification."""
+    return file.role == "figure" and file.path.endswith(SUFFIX)
+
+
+def chart(file: File, spec: Any, listed: tuple[File, ...]) -> Chart:
+    """The chart of one file. Files of the same name with another ending are its companions."""
+    stem = PurePosixPath(file.path).name.removesuffix(SUFFIX)
+    companions = tuple(
+        other.path
+        for other in listed
+        if other.path != file.path and PurePosixPath(other.path).name.split(".")[0] == stem
+    )
+    picture = next((path for path in companions if path.endswith(".svg")), None)
+    spec = spec if isinstance(spec, dict) else {}
+    title = (
+        _text(spec.get("title")) or file.description or stem.replace("-", " ").replace("_", " ").capitalize()
+    )
+    described = _text(spec.get("description")) or file.description
+    return Chart(
+        file.path, title, described if described != title else None, table(spec), picture, companions
+    )
+
+
+def _text(value: Any) -> str | None:
+    """A Vega-Lite title: a string, lines, or an object that holds one."""
+    if isinstance(value, dict):
+        value = value.get("text")
+    if isinstance(value, list):
+        value = " ".join(str(line) for line in value)
+    return value if isinstance(value, str) and value.strip() else None
+
+
+def table(spec: dict[str, Any]) -> DataTable:
+    """All rows stored inside a specification, in order, with the columns in the order first met."""
+    records = [row for rows in _inline(spec) for row in rows]
+    columns = list(dict.fromkeys(name for row in records for name in row))
+    rows = tuple(tuple(_cell(row.get(name)) for name in columns) for row in records)
+    return DataTable(tuple(columns), rows)
+
+
+def _inline(node: Any) -> list[list[dict[str, Any]]]:
+    """Every list of records under `data.values` or `datasets`, each once, outermost first."""
+    found: list[list[dict[str, Any]]] = []
+    if isinstance(node, dict):
+        data = node.get("data")
+        candidates = [data["values"]] if isinstance(data, dict) and "values" in data else []
+        candidates += (
+            list((node.get("datasets") or {}).values()) if isinstance(node.get("datasets"), dict) else []
+        )
+        for values in candidates:
+            if isinstance(values, list) and values and all(isinstance(v, dict) for v in values):
+                found.append(values)
+        for key in ("layer", "hconcat", "vconcat", "concat"):
+            for child in node.get(key) or ():
+                found += [rows for rows in _inline(child) if rows not in found]
+        if isinstance(node.get("spec"), dict):
+            found += _inline(node["spec"])
+    return found
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def as_csv(data: DataTable) -> bytes:
+    """The table as a CSV file. A text that a spreadsheet would run as a formula is quoted with '."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([_inert(name) for name in data.columns])
+    writer.writerows([_inert(value) for value in row] for row in data.rows)
+    return out.getvalue().encode("utf-8")
+
+
+def _inert(value: str) -> str:
+    try:
+        float(value)
+    except ValueError:
+        return f"'{value}" if value[:1] in ("=", "+", "-", "@", "\t", "\r") else value
+    return value
+
+
+@lru_cache(maxsize=1)
+def bundle() -> bytes | None:
+    """Vega, Vega-Lite and Vega-Embed as one module, made on this machine; None without vl-convert.
+
+    It takes a second or two, so it is made at the first chart and kept for the process.
+    """
+    try:
+        import vl_convert
+    except ImportError:
+        return None
+    return vl_convert.javascript_bundle("export { vegaEmbed };").encode("utf-8")
+
+
+@lru_cache(maxsize=1)
+def can_draw() -> bool:
+    """True when the bundle can be made here."""
+    from importlib.util import find_spec
+
+    return find_spec("vl_convert") is not None

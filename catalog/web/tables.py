@@ -1,0 +1,75 @@
+"""What Datasette's own pages are told of the catalog's tables: words, facets, search and links."""
+
+from functools import lru_cache
+from typing import Any
+
+from markupsafe import Markup
+
+_WORDS: dict[str, tuple[str, list[str]]] = {
+    "works": ("Bibliographic records. `slug` names each one's page.", ["year", "venue", "type", "language"]),
+    "identifiers": ("Names of works in other catalogs, normalised.", ["scheme"]),
+    "authors": ("People and groups, as the records name them.", []),
+    "work_authors": ("Who wrote what, in the order of the record.", []),
+    "imports": ("Each reading of a file, with what became of its records.", ["format"]),
+    "import_records": ("Every record that an import took in, as it came.", ["outcome"]),
+    "rejected": ("Records that couldn't be taken in, as they came, with the reason.", []),
+    "artifacts": ("Packages: one row for each version.", ["licence"]),
+    "manifests": ("The bytes of each package's manifest.", []),
+    "files": ("Files that packages list, with the bytes that they must have.", ["role"]),
+    "analyses": ("How numbers are computed again.", ["kind"]),
+    "claims": ("Numbers that papers state, and findings of ours about them.", ["kind", "tolerance_kind"]),
+    "evidence": ("Which analysis gives a claim's number, and where in its output.", []),
+    "verifications": ("Runs, append-only and chained by hash.", ["outcome", "depth", "level", "origin"]),
+    "checks": (
+        "Every comparison of every run: expected, observed, difference.",
+        ["kind", "outcome", "depth"],
+    ),
+    "raters": ("People and models that voted, with exact versions.", ["kind"]),
+    "rounds": ("Screenings: a panel, an instrument, a set of works.", ["instrument"]),
+    "votes": ("What one rater said of one work. Never changed: a correction supersedes.", ["decision"]),
+    "statements": ("What a publisher said of a work, in its own words.", ["publisher", "status"]),
+    "model_releases": ("Models at one version, with the status that ships with every score.", ["maturity"]),
+    "heads": ("One side of a model and a category that it scores.", ["availability"]),
+    "scores": ("A score ranks; it never asserts a label. See scores_readable.", []),
+    "screening_caveats": ("What must be read with the screening data.", []),
+    "events": ("Who did what, when, to which row.", ["action"]),
+    "votes_current": ("Votes that nothing supersedes, with names instead of numbers.", []),
+    "scores_readable": ("Scores with names instead of numbers, and the status that governs them.", []),
+    "claims_readable": ("Claims with the package and version that state them.", []),
+    "artifacts_current": ("Each package at its newest version.", []),
+    "verifications_latest": ("The newest run of each version of a package.", []),
+}
+_LABELS = {"works": "title", "artifacts": "title", "raters": "name", "authors": "name", "claims": "name"}
+_HIDDEN = ("slugs", "works_text", "sqlite_sequence", "_sqlite_migrations")
+
+
+@lru_cache(maxsize=8)
+def metadata(database: str) -> dict[str, Any]:
+    """Datasette metadata for the catalog; the user's own metadata file wins over it."""
+    tables: dict[str, dict[str, Any]] = {}
+    for name, (description, facets) in _WORDS.items():
+        tables[name] = {"description": description}
+        if facets:
+            tables[name]["facets"] = facets
+        if name in _LABELS:
+            tables[name]["label_column"] = _LABELS[name]
+    tables["works"] |= {"fts_table": "works_fts", "fts_pk": "id"}
+    for name in _HIDDEN:
+        tables[name] = {"hidden": True}
+    return {"databases": {database: {"description": "The catalog's tables, read-only.", "tables": tables}}}
+
+
+def cell_link(datasette: Any, table: str, column: str, value: Any) -> Markup | None:
+    """A link from a slug or a run's number to the page that shows it."""
+    page = {
+        ("works", "slug"): "work",
+        ("artifacts", "slug"): "artifact",
+        ("artifacts_current", "slug"): "artifact",
+        ("votes_current", "work"): "work",
+        ("scores_readable", "work"): "work",
+        ("claims_readable", "artifact"): "artifact",
+        ("checks", "verification_id"): "verification",
+    }.get((table, column))
+    if page is None or value is None:
+        return None
+    return Markup('<a href="{}">{}</a>').format(datasette.urls.path(f"/{page}/{value}"), value)
