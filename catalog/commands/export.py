@@ -1,0 +1,116 @@
+"""`proofshelf export`."""
+
+import csv
+import hashlib
+import json
+import os
+import re
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import click
+
+from catalog.commands.datasets import DATASETS, Row, claims_of
+from catalog.commands.errors import Refused
+from catalog.commands.library import reading
+from catalog.commands.options import database_option, json_option
+from catalog.commands.output import print_json, say
+from catalog.commands.words import count
+
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+
+
+@click.command("export")
+@click.argument("what", metavar="ID|works|claims|scores|votes|verifications")
+@click.option("--as", "form", type=click.Choice(["csv", "json"]), required=True, help="The format.")
+@click.option(
+    "--to", type=click.Path(path_type=Path, dir_okay=False), required=True, help="The file to write."
+)
+@click.option("--force", is_flag=True, help="Replace the file if it is there.")
+@database_option
+@json_option
+def command(what: str, form: str, to: Path, force: bool, db: Path, as_json: bool) -> None:
+    """Write rows to a CSV or JSON file; statuses and caveats travel with every row they govern.
+
+    ID is a package, or a work and so all its packages: their claims, with the newest verdict on each.
+
+    CSV is UTF-8 with LF line ends; lists are joined by " | ". A text that starts with =, +, -, @ or a
+    control character gets an apostrophe before it, so that a spreadsheet shows it where it would run
+    it; numbers are never touched, and JSON has every text as it is.
+
+    \b
+    Examples:
+      proofshelf export gavel-allocation --as csv --to claims.csv
+      proofshelf export scores --as csv --to scores.csv
+      proofshelf export verifications --as json --to runs.json --force
+    """
+    if to.exists() and not force:
+        raise Refused(f"{to} is there already; --force replaces it")
+    with reading(db) as connection:
+        rows = DATASETS[what](connection) if what in DATASETS else claims_of(connection, what)
+        dataset = what if what in DATASETS else "claims"
+        written = write(rows, dataset, form, to)
+    facts: dict[str, Any] = {"path": to, "format": form, "dataset": dataset, **written}
+    if as_json:
+        print_json(facts)
+        return
+    say(f"Wrote {count(written['rows'], 'row')} of {dataset} to {to} ({written['bytes']:,} bytes, "
+        f"sha256 {written['sha256']}).")  # fmt: skip
+
+
+def write(rows: Iterable[Row], dataset: str, form: str, to: Path) -> dict[str, Any]:
+    """Write the rows; the file appears whole or not at all. Returns rows, bytes and sha256."""
+    with _replacing(to) as stream:
+        number = _write_csv(rows, stream) if form == "csv" else _write_json(rows, dataset, stream)
+    data = to.read_bytes()
+    return {"rows": number, "bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+
+
+@contextmanager
+def _replacing(to: Path) -> Iterator[IO[str]]:
+    handle, name = tempfile.mkstemp(dir=to.parent, prefix=f".{to.name}.", suffix=".part")
+    try:
+        with open(handle, "w", encoding="utf-8", newline="") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(name, 0o666 & ~umask)
+        os.replace(name, to)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _write_csv(rows: Iterable[Row], stream: IO[str]) -> int:
+    writer = csv.writer(stream, lineterminator="\n")
+    number = 0
+    for number, row in enumerate(rows, 1):
+        if number == 1:
+            writer.writerow(row)
+        writer.writerow([_cell(value) for value in row.values()])
+    return number
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    text = " | ".join(value) if isinstance(value, list) else str(value)
+    if text.startswith(_FORMULA_STARTS) and not _NUMBER.fullmatch(text):
+        return f"'{text}"
+    return text
+
+
+def _write_json(rows: Iterable[Row], dataset: str, stream: IO[str]) -> int:
+    stream.write(f'{{"dataset": {json.dumps(dataset)}, "rows": [')
+    number = 0
+    for number, row in enumerate(rows, 1):
+        text = json.dumps(row, ensure_ascii=False, allow_nan=False)
+        stream.write(f"{',' if number > 1 else ''}\n{text}")
+    stream.write("\n]}\n" if number else "]}\n")
+    return number

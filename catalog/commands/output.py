@@ -1,0 +1,269 @@
+"""How commands print: aligned tables, plain lines, JSON.
+
+On a terminal, tables go through rich (colour, folding to the width). Anywhere else they are plain
+text without escape codes, never folded and never cut. Text that came from outside loses its
+control characters, so that no record can move the cursor or hide a line.
+"""
+
+import json
+import os
+import sys
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields, is_dataclass
+from decimal import Decimal
+from enum import Enum
+from pathlib import Path
+from typing import Any, Literal
+
+import click
+from pydantic import BaseModel
+from rich.cells import cell_len
+from rich.console import Console
+from rich.padding import Padding
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+from rich.table import Table as RichTable
+from rich.text import Text
+
+PROSE_WIDTH = 78
+
+
+def prepare_streams() -> None:
+    """What a stream's encoding lacks is written as an escape, where Python would raise."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+
+
+def on_terminal() -> bool:
+    """Whether a person looks at standard output directly."""
+    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def glyphs() -> bool:
+    """Whether standard output can show shapes beyond ASCII."""
+    try:
+        "▮▯◆└".encode(sys.stdout.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
+# JSON ---------------------------------------------------------------------------------------------
+
+
+def plain(value: Any) -> Any:
+    """Records, data classes, enums and paths as JSON values, keys as they are named in the code."""
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json")
+    if is_dataclass(value) and not isinstance(value, type):
+        return {f.name: plain(getattr(value, f.name)) for f in fields(value)}
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, Mapping):
+        return {str(plain(k)): plain(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [plain(v) for v in value]
+    if isinstance(value, (Path, Decimal)):
+        return str(value)
+    return value
+
+
+def print_json(value: Any) -> None:
+    """One JSON document on standard output. It has a newline at its end and no NaN."""
+    text = json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False)
+    click.echo(text.encode("utf-8", "backslashreplace"))
+
+
+# Text ---------------------------------------------------------------------------------------------
+
+
+def clean(text: str) -> str:
+    """One line without control characters: each stands as a visible escape, a line break as a space."""
+    return "".join(_visible(c) for c in " ".join(text.split("\n")))
+
+
+def _visible(character: str) -> str:
+    if character in "\t\r":
+        return " "
+    if unicodedata.category(character) in ("Cc", "Cs") or character in _REORDERING:
+        return character.encode("unicode_escape").decode()
+    return character
+
+
+_REORDERING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+
+
+def say(text: str | Text = "", style: str | None = None, indent: int = 0) -> None:
+    """Print one line or paragraph on standard output; a terminal folds it at words."""
+    line = text if isinstance(text, Text) else Text(clean(text), style=style or "")
+    if not on_terminal():
+        click.echo((" " * indent + line.plain).rstrip())
+        return
+    console = _console()
+    width = max(20, min(console.width, PROSE_WIDTH if cell_len(line.plain) > PROSE_WIDTH else console.width))
+    pieces = line.wrap(console, width - indent) if line.plain else [line]
+    for piece in pieces:
+        piece.rstrip()
+        console.print(Text(" " * indent) + piece, overflow="ignore", crop=False, no_wrap=True)
+
+
+def heading(text: str) -> None:
+    """An empty line, then a title."""
+    say()
+    say(text, style="bold")
+
+
+def note(text: str) -> None:
+    """A message that isn't part of the answer: on standard error."""
+    click.echo(clean(text), err=True)
+
+
+@contextmanager
+def progress(what: str) -> Iterator[Callable[..., None] | None]:
+    """A progress bar on standard error while a person watches, else None: a callback(name, done, total)."""
+    if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
+        yield None
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(bar_width=30), TaskProgressColumn())
+    console = Console(stderr=True, highlight=False, markup=False, emoji=False)
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task(what, total=None)
+
+        def step(name: str = "", done: int | None = None, total: int | None = None, *_: object) -> None:
+            bar.update(task, description=clean(f"{what} {name}"[:60]), completed=done, total=total)
+
+        yield step
+
+
+def _console() -> Console:
+    return Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
+
+
+# Tables -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column; `prose` may fold on a narrow terminal, `decimal` aligns at the decimal point."""
+
+    title: str
+    align: Literal["left", "right", "decimal"] = "left"
+    prose: bool = False
+
+
+@dataclass(frozen=True)
+class Row:
+    """Cells, and lines that stand beneath them (they belong to the row, not to a column)."""
+
+    cells: tuple[str | Text, ...]
+    notes: tuple[str | Text, ...] = ()
+
+
+@dataclass
+class Table:
+    """Rows under titles. A column in which no row has anything is left out."""
+
+    columns: Sequence[Column]
+    rows: list[Row] = field(default_factory=list)
+    indent: int = 0
+
+    def add(self, *cells: str | Text | None, notes: Iterable[str | Text] = ()) -> None:
+        """Append a row; None is an empty cell."""
+        self.rows.append(Row(tuple("" if c is None else c for c in cells), tuple(notes)))
+
+    def show(self, titles: bool = True) -> None:
+        """Print it, with or without the line of titles."""
+        used = [i for i in range(len(self.columns)) if any(_text(r.cells[i]).plain for r in self.rows)]
+        columns = [self.columns[i] for i in used]
+        cells = [[_text(row.cells[i]) for i in used] for row in self.rows]
+        _align_decimals(columns, cells)
+        notes = [row.notes for row in self.rows]
+        if on_terminal():
+            _show_rich(columns, cells, notes, self.indent, titles)
+        else:
+            _show_plain(columns, cells, notes, self.indent, titles)
+
+
+def _text(cell: str | Text) -> Text:
+    return cell if isinstance(cell, Text) else Text(clean(cell))
+
+
+def _align_decimals(columns: Sequence[Column], cells: list[list[Text]]) -> None:
+    for i, column in enumerate(columns):
+        if column.align != "decimal":
+            continue
+        lead = max((_integer_width(row[i].plain) for row in cells), default=0)
+        for row in cells:
+            if row[i].plain:
+                row[i] = Text(" " * (lead - _integer_width(row[i].plain))) + row[i]
+
+
+def _integer_width(number: str) -> int:
+    """Characters before the decimal point (or exponent, or end); 0 for what isn't a number."""
+    head = number.lstrip("+-")
+    if not head[:1].isdigit():
+        return 0
+    return len(number) - len(head) + next((i for i, c in enumerate(head) if not c.isdigit()), len(head))
+
+
+def _show_plain(
+    columns: Sequence[Column],
+    cells: list[list[Text]],
+    notes: list[tuple[str | Text, ...]],
+    indent: int,
+    titles: bool,
+) -> None:
+    lines = [[t.plain for t in row] for row in cells]
+    beneath = list(notes)
+    if titles:
+        lines.insert(0, [c.title for c in columns])
+        beneath.insert(0, ())
+    widths = [max((cell_len(line[i]) for line in lines), default=0) for i in range(len(columns))]
+    margin = " " * indent
+    for line, extras in zip(lines, beneath, strict=True):
+        padded = (_pad(t, w, c.align) for t, w, c in zip(line, widths, columns, strict=True))
+        click.echo((margin + "  ".join(padded)).rstrip())
+        for extra in extras:
+            click.echo(f"{margin}    {_text(extra).plain}".rstrip())
+
+
+def _pad(text: str, width: int, align: str) -> str:
+    fill = " " * (width - cell_len(text))
+    return fill + text if align == "right" else text + fill
+
+
+def _show_rich(
+    columns: Sequence[Column],
+    cells: list[list[Text]],
+    notes: list[tuple[str | Text, ...]],
+    indent: int,
+    titles: bool,
+) -> None:
+    console = _console()
+    table = RichTable(
+        box=None,
+        pad_edge=False,
+        padding=(0, 2, 0, 0),
+        header_style="dim",
+        show_edge=False,
+        show_header=titles,
+    )
+    for column in columns:
+        table.add_column(
+            column.title,
+            justify="right" if column.align == "right" else "left",
+            overflow="fold",
+            no_wrap=False,
+            min_width=min(24, max((cell_len(r[columns.index(column)].plain) for r in cells), default=0))
+            if column.prose
+            else None,
+        )
+    prose = next((i for i, c in enumerate(columns) if c.prose), 0)
+    for row, beneath in zip(cells, notes, strict=True):
+        table.add_row(*row)
+        for extra in beneath:
+            table.add_row(*[_text(extra) if i == prose else Text() for i in range(len(columns))])
+    console.print(Padding(table, (0, 0, 0, indent)))
