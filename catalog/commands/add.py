@@ -19,10 +19,11 @@ from schema.states import ClaimKind
 @database_option
 @json_option
 def command(packages: tuple[Path, ...], db: Path, as_json: bool) -> int:
-    """Take packages into the catalog: folders, or .zip or .tar archives with a manifest.json.
+    """Take packages into the catalog.
 
-    Each is taken whole or not at all. The same package again changes nothing; a changed one becomes a
-    new version beside the old. One that is refused stops no other, and makes the exit code 1.
+    PACKAGE is a folder, or a .zip or .tar archive, with a manifest.json. Each is taken whole or not at
+    all. The same package again changes nothing; a changed one becomes a new version beside the old. One
+    that is refused stops no other, and makes the exit code 1.
 
     \b
     Examples:

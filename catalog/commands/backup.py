@@ -18,9 +18,10 @@ from catalog.store import open_catalog
 @database_option
 @json_option
 def command(to: Path, db: Path, as_json: bool) -> int:
-    """Copy database, stored files and anchor into a new FOLDER, consistently, while others may write.
+    """Copy the catalog into a new folder.
 
-    The copy is a catalog of its own. Exit code 3 when something could not be copied whole: it is named.
+    Database, stored files and anchor, consistently, while others may write. The copy is a catalog of
+    its own. Exit code 3 when something could not be copied whole: it is named.
 
     \b
     Examples:

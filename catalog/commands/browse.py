@@ -3,6 +3,7 @@
 import asyncio
 import ipaddress
 import socket
+import sys
 import threading
 import webbrowser
 from contextlib import suppress
@@ -44,7 +45,7 @@ def command(port: int, host: str, open_page: bool, db: Path, as_json: bool) -> N
         say(f"{db} is at {url} (read-only; Ctrl-C stops).")
         if not _loopback(host):
             say("Anyone who reaches this machine can read it there.")
-    click.get_text_stream("stdout").flush()
+    sys.stdout.flush()
     if open_page and on_terminal():
         threading.Timer(0.5, lambda: webbrowser.open(url)).start()
     _serve(db, listener)

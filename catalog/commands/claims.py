@@ -101,13 +101,16 @@ def show_sources(sources: Sequence[SourceView]) -> None:
 
 def show_caveats(manifest: Manifest) -> None:
     """Print what must be known before any number is read; nothing where there is nothing."""
-    caveats = list(manifest.caveats)
+    caveats: dict[str, list[str]] = {text: [] for text in manifest.caveats}
     for claim in manifest.claims:
-        caveats += [f"{claim.id}: {text}" for text in claim.caveats]
+        for text in claim.caveats:
+            if text not in manifest.caveats:
+                caveats.setdefault(text, []).append(claim.id)
     if caveats:
         heading("What these numbers are")
-        for text in caveats:
-            say(f"- {text}", indent=2)
+    for text, names in caveats.items():
+        whose = ", ".join(names) if len(names) <= 3 else f"{names[0]}, {names[1]} and {len(names) - 2} more"
+        say(f"- {whose}: {text}" if names else f"- {text}", indent=2)
 
 
 def _flat(claims: Sequence[ClaimView]) -> Iterator[ClaimView]:
@@ -140,7 +143,10 @@ def _add(table: Table, view: ClaimView, explain: bool) -> None:
     if max(len(stored), len(computed)) > LONG_VALUE:
         notes.append(f"stored    {stored}")
         notes += [f"computed  {computed}"] if computed else []
-        stored, computed = f"{len(claim.value)} characters", f"{len(computed)} characters" if computed else ""
+        stored, computed = (
+            f"({len(claim.value)} characters)",
+            f"({len(computed)} characters)" if computed else "",
+        )
     if standing.outcome.denies or standing.outcome.could_not_run:
         notes += _why(view)
     if explain:

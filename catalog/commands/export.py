@@ -34,7 +34,9 @@ _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 @database_option
 @json_option
 def command(what: str, form: str, to: Path, force: bool, db: Path, as_json: bool) -> None:
-    """Write rows to a CSV or JSON file; statuses and caveats travel with every row they govern.
+    """Write rows to a CSV or JSON file.
+
+    Statuses and caveats travel with every row that they govern.
 
     ID is a package, or a work and so all its packages: their claims, with the newest verdict on each.
 

@@ -21,11 +21,11 @@ RAW_SHOWN = 60
 @database_option
 @json_option
 def command(paths: tuple[Path, ...], db: Path, as_json: bool) -> int:
-    """Read bibliographic records from BibTeX or CSL-JSON; the format is recognised by content.
+    """Read bibliographic records from files.
 
-    Every record is accounted for: added, updated, unchanged, a duplicate, or rejected with its reason
-    and kept as it came. A file is taken whole or not at all; one that is refused stops no other, and
-    makes the exit code 1.
+    FILE is BibTeX or CSL-JSON, recognised by its content. Every record is accounted for: added,
+    updated, unchanged, a duplicate, or rejected with its reason and kept as it came. A file is taken
+    whole or not at all; one that is refused stops no other, and makes the exit code 1.
 
     \b
     Examples:

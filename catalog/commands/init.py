@@ -14,7 +14,9 @@ from catalog.store import create
 @database_option
 @json_option
 def command(db: Path, as_json: bool) -> None:
-    """Create an empty catalog; one that is there already stays as it is.
+    """Create an empty catalog.
+
+    One that is there already stays as it is. Its stored files go into a folder beside it.
 
     \b
     Examples:

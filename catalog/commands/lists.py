@@ -36,7 +36,9 @@ EMPTY = {
 @database_option
 @json_option
 def command(kind: str | None, limit: int, offset: int, number: int | None, db: Path, as_json: bool) -> None:
-    """List what is in the catalog, newest first; packages by name. Without a kind: how much of what.
+    """List what is in the catalog.
+
+    Newest first, packages by name. Without a kind: how much there is of what.
 
     \b
     Examples:
@@ -117,11 +119,13 @@ def _rejected_table(rows: list[dict[str, Any]]) -> Table:
 
 
 def _show_overview(overview: Overview) -> None:
-    works = count(overview.works, "work")
-    say(f"{works}: {overview.works_with_artifacts:,} with packages, {overview.works_with_votes:,} with votes, "
-        f"{overview.works_with_scores:,} with scores.")  # fmt: skip
-    say(f"{count(overview.artifacts, 'package')} with {count(overview.claims, 'claim')}; "
-        f"{count(overview.verifications, 'verification')}.")  # fmt: skip
+    works, packages = count(overview.works, "work"), count(overview.artifacts, "package")
+    has = {"packages": overview.works_with_artifacts, "votes": overview.works_with_votes,
+           "scores": overview.works_with_scores}  # fmt: skip
+    say(f"{works}: {', '.join(f'{number:,} with {what}' for what, number in has.items())}.")
+    say(
+        f"{packages} with {count(overview.claims, 'claim')}; {count(overview.verifications, 'verification')}."
+    )
     say(f"{count(overview.votes, 'vote')}, {count(overview.scores, 'score')}.")
     say(f"{count(overview.imports, 'import')}, {count(overview.rejected, 'rejected record')}.")
     if overview.current_artifacts:

@@ -197,7 +197,7 @@ def _align_decimals(columns: Sequence[Column], cells: list[list[Text]]) -> None:
             continue
         lead = max((_integer_width(row[i].plain) for row in cells), default=0)
         for row in cells:
-            if row[i].plain:
+            if row[i].plain and _integer_width(row[i].plain):
                 row[i] = Text(" " * (lead - _integer_width(row[i].plain))) + row[i]
 
 

@@ -41,10 +41,10 @@ def command(
     db: Path,
     as_json: bool,
 ) -> None:
-    """Run an analysis of a package with other parameters; print its tables and record nothing.
+    """Run an analysis with other parameters.
 
-    ID is a package, or a work with one package. A value is JSON of its parameter's type; text needs no
-    quotes, and a list may be written 1,2,3.
+    Prints the analysis's tables and records nothing. ID is a package, or a work with one package. A
+    value is JSON of its parameter's type; text needs no quotes, and a list may be written 1,2,3.
 
     \b
     Examples:

@@ -14,9 +14,9 @@ from schema.export import RECORDS, json_schema
 @click.argument("name", required=False)
 @json_option
 def command(name: str | None, as_json: bool) -> None:
-    """Print the JSON Schema of a kind of record; without NAME, list the kinds.
+    """Print the JSON Schema of a kind of record.
 
-    The schema is JSON with or without --json.
+    Without NAME, list the kinds. The schema is JSON with or without --json.
 
     \b
     Examples:

@@ -19,7 +19,9 @@ from catalog.commands.words import count
 @database_option
 @json_option
 def command(text: tuple[str, ...], limit: int, db: Path, as_json: bool) -> None:
-    """Find works by words of their title, abstract, authors or venue, best first.
+    """Find works by their words.
+
+    Words of title, abstract, authors or venue, the last one as a beginning; or a slug or identifier.
 
     \b
     Examples:

@@ -20,7 +20,7 @@ from catalog.commands.show_work import show_work
 @database_option
 @json_option
 def command(name: str, number: int | None, version: int | None, db: Path, as_json: bool) -> None:
-    """Show a work, a package, or one verification run.
+    """Show a work, a package or a verification.
 
     ID is the slug of a work or package; `verification NUMBER` is a run.
 

@@ -73,6 +73,10 @@ def _classification(page: WorkPage) -> None:
     heading("How this classification was reached")
     for screen in page.screens:
         _screen(screen)
+    if page.statements:
+        say()
+        say("The publisher's own statements", style="bold", indent=2)
+        say("They stand beside the state above and are never merged with it.", indent=4, style="dim")
     for statement in page.statements:
         _statement(statement)
     for release in page.releases:
@@ -103,25 +107,26 @@ def _screen(screen: ScreenView) -> None:
     )
     if screening.note:
         say(screening.note, indent=4)
-    for vote in screen.votes:
-        _vote(vote)
+    notes = {view.rater.note for view in screen.votes}
+    shared = notes.pop() if len(notes) == 1 and len(screen.votes) > 1 else None
+    if shared:
+        say(f"Of the raters: {shared}", indent=4)
+    for view in screen.votes:
+        _vote(view, shared)
 
 
-def _vote(view: VoteView) -> None:
+def _vote(view: VoteView, shared: str | None) -> None:
     vote, rater = view.vote, view.rater
     style = "magenta" if rater.kind == "model" else "blue"
     version = f" {rater.version}" if rater.version else ""
-    decision = vote.decision.replace("_", " ")
+    name = f"{rater.id}, name unknown" if rater.name == "unknown" else f"{rater.name}{version}"
     categories = f": {', '.join(vote.categories)}" if vote.categories else ""
     confidence = f", confidence {vote.confidence}" if vote.confidence else ""
-    say(
-        f"[{_KIND[rater.kind]}] {rater.name}{version}: {decision}{categories}{confidence}",
-        style=style,
-        indent=4,
-    )
+    decision = f"{vote.decision.replace('_', ' ')}{categories}{confidence}"
+    say(f"[{_KIND[rater.kind]}] {name}: {decision}", style=style, indent=4)
     if vote.reason:
         say(f"{vote.reason} [{vote.reason_wording}]", indent=8)
-    for text in (rater.note, vote.note):
+    for text in (rater.note if rater.note != shared else None, vote.note):
         if text:
             say(text, indent=8, style="dim")
     for earlier in view.superseded:
@@ -130,13 +135,11 @@ def _vote(view: VoteView) -> None:
 
 
 def _statement(statement: Statement) -> None:
-    say()
-    say(f"{statement.about}: the publisher's own statement", style="bold", indent=2)
-    say("It stands beside the state above and is never merged with it.", indent=4, style="dim")
-    say(f"{statement.text} [{statement.wording}]", indent=4)
+    say(f"{statement.about[:1].upper()}{statement.about[1:]}:", indent=4)
+    say(f"{statement.text} [{statement.wording}]", indent=8)
     if statement.status:
-        say(f"Status: {statement.status}", indent=4)
-    say(f"{statement.publisher}. Source: {statement.source}", indent=4, style="dim")
+        say(f"Status: {statement.status}", indent=8)
+    say(f"{statement.publisher}. Source: {statement.source}", indent=8, style="dim")
 
 
 def _release(view: ReleaseView) -> None:

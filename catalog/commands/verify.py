@@ -41,14 +41,15 @@ from schema.verification import Level, Verification
 @database_option
 @json_option
 def command(target: str | None, everything: bool, level: Level, quiet: bool, db: Path, as_json: bool) -> int:
-    """Compute a package's numbers again, and say what stands behind each.
+    """Compute a package's numbers again.
 
     ID is a package, or a work and so all its packages: they are verified at their newest version from
     the catalog's stored files, and each run is recorded. FOLDER (or an archive) is verified where it
     is, without a catalog, and nothing is recorded; ./NAME always means the folder.
 
-    Exit code 0 verified, 3 failed, 4 incomplete (always so with --level hash, which computes nothing);
-    of several packages, the worst.
+    For each claim: whether its number comes out, from what (saved outputs or primary inputs), and
+    whether a second implementation agrees. Exit code 0 verified, 3 failed, 4 incomplete (always so with
+    --level hash, which computes nothing); of several packages, the worst.
 
     \b
     Examples:
