@@ -1,0 +1,186 @@
+"""A catalog in a real file, and small packages written by hand."""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from catalog.chain import stored_run
+from catalog.store import Catalog, create
+from schema.verification import Verification
+
+CATEGORIES = ("metaresearch", "open_science")
+
+
+def screening(work: str = "demo", **changes: Any) -> dict[str, Any]:
+    """A panel of three models that all call the work out of scope, and scores of a two-headed model."""
+    record: dict[str, Any] = {
+        "raters": [{"id": f"model-{n}", "kind": "model", "name": f"Model {n}"} for n in (1, 2, 3)],
+        "rounds": [
+            {
+                "id": "round-1",
+                "study": "A study",
+                "title": "Three-model screen",
+                "instrument": "title+abstract",
+                "categories": list(CATEGORIES),
+                "panel": 3,
+                "source": "its record page",
+            }
+        ],
+        "votes": [
+            {
+                "id": f"vote-{n}",
+                "round": "round-1",
+                "work": work,
+                "rater": f"model-{n}",
+                "decision": "out_of_scope",
+                "reason": "A systems paper.",
+                "reason_wording": "paraphrased",
+            }
+            for n in (1, 2, 3)
+        ],
+        "statements": [
+            {
+                "id": "full-frame-status",
+                "work": work,
+                "publisher": "A study",
+                "about": "full-frame prediction",
+                "text": "a candidate call from one source",
+                "wording": "verbatim",
+                "source": "its record page",
+            }
+        ],
+        "releases": [
+            {
+                "id": "student-v0",
+                "title": "Student",
+                "status": "score_only:v0-immature-baseline",
+                "maturity": "not_passed",
+                "decimals": 3,
+                "heads": [
+                    {"name": "Codex", "categories": list(CATEGORIES)},
+                    {"name": "Gemma", "categories": list(CATEGORIES)},
+                ],
+                "source": "its record page",
+            }
+        ],
+        "scores": [
+            {"work": work, "release": "student-v0", "head": head, "category": category, "value": value}
+            for head, category, value in (
+                ("Codex", "metaresearch", ".002"),
+                ("Codex", "open_science", "0.004"),
+                ("Gemma", "metaresearch", "0.004"),
+                ("Gemma", "open_science", "0.000"),
+            )
+        ],
+        "caveats": ["Not ground truth.", "A score ranks and never asserts."],
+    }
+    return record | changes
+
+
+@pytest.fixture
+def write_package(tmp_path: Path) -> Callable[..., Path]:
+    """Writes a package folder: one CSV, a query for its sum, a claim of it; `changes` go into the manifest."""
+    written = 0
+
+    def write(
+        name: str = "demo-package",
+        *,
+        work: dict[str, Any] | None = None,
+        csv: str = "x\n1\n2\n",
+        screened: dict[str, Any] | None = None,
+        **changes: Any,
+    ) -> Path:
+        nonlocal written
+        written += 1
+        folder = tmp_path / f"package-{written}"
+        folder.mkdir()
+        contents = {"inputs.csv": csv.encode()}
+        if screened is not None:
+            contents["screening.json"] = json.dumps(screened).encode()
+            changes.setdefault("screening", "screening.json")
+        files = []
+        for path, data in contents.items():
+            (folder / path).write_bytes(data)
+            sha256 = hashlib.sha256(data).hexdigest()
+            files.append({"path": path, "role": "input", "bytes": len(data), "sha256": sha256})
+        manifest: dict[str, Any] = {
+            "manifest_version": 1,
+            "id": name,
+            "title": "A demonstration",
+            "licence": "CC0-1.0",
+            "work": work or {"id": "demo", "title": "A demonstrated work", "authors": [{"name": "Ann Bee"}]},
+            "files": files,
+            "analyses": [
+                {"id": "total", "kind": "query", "inputs": {"t": "inputs.csv"}, "sql": "SELECT sum(x) FROM t"}
+            ],
+            "claims": [
+                {
+                    "id": "sum",
+                    "text": "the sum is 3",
+                    "value": "3",
+                    "evidence": [{"analysis": "total", "pointer": "/rows/0/0"}],
+                },
+                {"id": "told", "text": "something only told", "value": "42"},
+            ],
+        }
+        (folder / "manifest.json").write_text(json.dumps(manifest | changes), encoding="utf-8")
+        return folder
+
+    return write
+
+
+@pytest.fixture
+def catalog(tmp_path: Path) -> Iterator[Catalog]:
+    """A new, empty catalog in a real file."""
+    with create(tmp_path / "shelf.db", who="tester") as made:
+        yield made
+
+
+@pytest.fixture
+def full(catalog: Catalog, write_package: Callable[..., Path], tmp_path: Path) -> Catalog:
+    """A catalog with rows in every table."""
+    catalog.add_package(write_package(screened=screening()), "tester")
+    bibliography = tmp_path / "some.bib"
+    bibliography.write_text(
+        "@article{a, title={Alpha and omega}, author={Doe, Jane}, doi={10.1000/alpha}}\n"
+        "@article{b, title={Alpha and omega}, author={Doe, Jane}, doi={10.1000/alpha}, year={2001}}\n"
+        "@article{nameless, author={Doe, Jane}}\n",
+        encoding="utf-8",
+    )
+    catalog.import_file(bibliography, "tester")
+    # The catalog knows this work by another name, so the package's name becomes an alias of it.
+    catalog.add_package(
+        write_package(
+            "alpha-package",
+            work={
+                "id": "alpha",
+                "title": "Alpha and omega",
+                "identifiers": [{"scheme": "doi", "value": "10.1000/alpha"}],
+            },
+        ),
+        "tester",
+    )
+    catalog.verify_artifact("demo-package", who="tester")
+    return catalog
+
+
+@pytest.fixture
+def run_of(full: Catalog) -> Callable[[int], Verification]:
+    """A further run of the demo package, told apart by its number; nothing is computed again."""
+    stored = stored_run(full.connection, 1)
+    assert stored is not None
+    assert stored.run is not None
+    first = stored.run
+    return lambda number: first.model_copy(update={"who": f"tester {number}"})
+
+
+@pytest.fixture
+def chained(full: Catalog, run_of: Callable[[int], Verification]) -> Catalog:
+    """A catalog with a chain of five runs."""
+    for number in range(2, 6):
+        full.record_verification(1, run_of(number))
+    return full
