@@ -33,7 +33,10 @@ _FILE_COLUMNS = (
 
 
 def show_claims(claims: Sequence[ClaimView], explain: bool = False) -> None:
-    """Print all claims, those that fail first; `explain` adds what each says and where it stands."""
+    """Print all claims, those that fail first, each on a line.
+
+    `explain` adds what each says, where it stands, and the reason of each finding.
+    """
     if not claims:
         say("No claims.")
         return
@@ -110,7 +113,7 @@ def show_caveats(manifest: Manifest) -> None:
         heading("What these numbers are")
     for text, names in caveats.items():
         whose = ", ".join(names) if len(names) <= 3 else f"{names[0]}, {names[1]} and {len(names) - 2} more"
-        say(f"- {whose}: {text}" if names else f"- {text}", indent=2)
+        say(f"{whose}: {text}" if names else text, indent=2, bullet="- ")
 
 
 def _flat(claims: Sequence[ClaimView]) -> Iterator[ClaimView]:
@@ -151,7 +154,7 @@ def _add(table: Table, view: ClaimView, explain: bool) -> None:
         notes += _why(view)
     if explain:
         notes += [" · ".join(t for t in (claim.text, claim.locator, claim.basis) if t)]
-    if claim.relation is not None:
+    if explain and claim.relation is not None:
         notes.append(f"  {claim.relation.kind} {claim.relation.claim}: {claim.relation.reason}")
     table.add(
         Text(words.claim_outcome(view), style=words.outcome_style(standing.outcome)),

@@ -1,7 +1,7 @@
 """How commands print: aligned tables, plain lines, JSON.
 
-On a terminal, tables go through rich (colour, folding to the width). Anywhere else they are plain
-text without escape codes, never folded and never cut. Text that came from outside loses its
+On a terminal, rich colours and folds to the width. Anywhere else everything is plain text without
+escape codes, never folded and never cut. Text that came from outside loses its
 control characters, so that no record can move the cursor or hide a line.
 """
 
@@ -21,12 +21,11 @@ import click
 from pydantic import BaseModel
 from rich.cells import cell_len
 from rich.console import Console
-from rich.padding import Padding
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
-from rich.table import Table as RichTable
 from rich.text import Text
 
 PROSE_WIDTH = 78
+NARROWEST = 24
 
 
 def prepare_streams() -> None:
@@ -96,18 +95,18 @@ def _visible(character: str) -> str:
 _REORDERING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 
 
-def say(text: str | Text = "", style: str | None = None, indent: int = 0) -> None:
+def say(text: str | Text = "", style: str | None = None, indent: int = 0, bullet: str = "") -> None:
     """Print one line or paragraph on standard output; a terminal folds it at words."""
     line = text if isinstance(text, Text) else Text(clean(text), style=style or "")
+    margin = " " * indent
     if not on_terminal():
-        click.echo((" " * indent + line.plain).rstrip())
+        click.echo(f"{margin}{bullet}{line.plain}".rstrip())
         return
     console = _console()
-    width = max(20, min(console.width, PROSE_WIDTH if cell_len(line.plain) > PROSE_WIDTH else console.width))
-    pieces = line.wrap(console, width - indent) if line.plain else [line]
-    for piece in pieces:
+    width = max(20, min(console.width, PROSE_WIDTH) - indent - len(bullet))
+    for number, piece in enumerate(line.wrap(console, width) if line.plain else [line]):
         piece.rstrip()
-        console.print(Text(" " * indent) + piece, overflow="ignore", crop=False, no_wrap=True)
+        _print(console, Text(margin + (" " * len(bullet) if number else bullet)) + piece)
 
 
 def heading(text: str) -> None:
@@ -139,10 +138,15 @@ def progress(what: str) -> Iterator[Callable[..., None] | None]:
 
 
 def _console() -> Console:
-    return Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
+    """Rich on standard output; $NO_COLOR means no escape codes at all, also none for bold."""
+    colours: Literal["auto"] | None = None if os.environ.get("NO_COLOR") else "auto"
+    return Console(file=sys.stdout, color_system=colours, highlight=False, markup=False, emoji=False)
 
 
 # Tables -------------------------------------------------------------------------------------------
+
+
+Notes = tuple[str | Text, ...]
 
 
 @dataclass(frozen=True)
@@ -159,7 +163,7 @@ class Row:
     """Cells, and lines that stand beneath them (they belong to the row, not to a column)."""
 
     cells: tuple[str | Text, ...]
-    notes: tuple[str | Text, ...] = ()
+    notes: Notes = ()
 
 
 @dataclass
@@ -182,7 +186,7 @@ class Table:
         _align_decimals(columns, cells)
         notes = [row.notes for row in self.rows]
         if on_terminal():
-            _show_rich(columns, cells, notes, self.indent, titles)
+            _show_on_terminal(columns, cells, notes, self.indent, titles)
         else:
             _show_plain(columns, cells, notes, self.indent, titles)
 
@@ -212,7 +216,7 @@ def _integer_width(number: str) -> int:
 def _show_plain(
     columns: Sequence[Column],
     cells: list[list[Text]],
-    notes: list[tuple[str | Text, ...]],
+    notes: list[Notes],
     indent: int,
     titles: bool,
 ) -> None:
@@ -221,7 +225,7 @@ def _show_plain(
     if titles:
         lines.insert(0, [c.title for c in columns])
         beneath.insert(0, ())
-    widths = [max((cell_len(line[i]) for line in lines), default=0) for i in range(len(columns))]
+    widths = _widths(columns, cells, titles)
     margin = " " * indent
     for line, extras in zip(lines, beneath, strict=True):
         padded = (_pad(t, w, c.align) for t, w, c in zip(line, widths, columns, strict=True))
@@ -235,35 +239,71 @@ def _pad(text: str, width: int, align: str) -> str:
     return fill + text if align == "right" else text + fill
 
 
-def _show_rich(
-    columns: Sequence[Column],
-    cells: list[list[Text]],
-    notes: list[tuple[str | Text, ...]],
-    indent: int,
-    titles: bool,
+def _show_on_terminal(
+    columns: Sequence[Column], cells: list[list[Text]], notes: list[Notes], indent: int, titles: bool
 ) -> None:
+    """Aligned lines that fit: prose folds; columns that still have no room go beneath their row."""
     console = _console()
-    table = RichTable(
-        box=None,
-        pad_edge=False,
-        padding=(0, 2, 0, 0),
-        header_style="dim",
-        show_edge=False,
-        show_header=titles,
-    )
-    for column in columns:
-        table.add_column(
-            column.title,
-            justify="right" if column.align == "right" else "left",
-            overflow="fold",
-            no_wrap=False,
-            min_width=min(24, max((cell_len(r[columns.index(column)].plain) for r in cells), default=0))
-            if column.prose
-            else None,
+    room = max(40, console.width - indent)
+    widths = _widths(columns, cells, titles)
+    _narrow_prose(columns, widths, room)
+    shown = len(columns)
+    while shown > 1 and sum(widths[:shown]) + 2 * (shown - 1) > room:
+        shown -= 1
+    margin = Text(" " * indent)
+    if titles:
+        _print(
+            console, margin + _line([Text(c.title, style="dim") for c in columns[:shown]], columns, widths)
         )
-    prose = next((i for i, c in enumerate(columns) if c.prose), 0)
     for row, beneath in zip(cells, notes, strict=True):
-        table.add_row(*row)
-        for extra in beneath:
-            table.add_row(*[_text(extra) if i == prose else Text() for i in range(len(columns))])
-    console.print(Padding(table, (0, 0, 0, indent)))
+        folded = [list(row[i].wrap(console, widths[i])) if row[i].plain else [Text()] for i in range(shown)]
+        for part in range(max(len(pieces) for pieces in folded)):
+            pieces = [lines[part] if part < len(lines) else Text() for lines in folded]
+            _print(console, margin + _line(pieces, columns, widths))
+        rest = [
+            Text(f"{columns[i].title} ") + _stripped(row[i])
+            for i in range(shown, len(columns))
+            if row[i].plain
+        ]
+        lines = [Text(" · ").join(rest)] if rest else []
+        for text in (*lines, *(_text(extra) for extra in beneath)):
+            for piece in text.wrap(console, room - 4):
+                _print(console, margin + Text("    ") + piece)
+
+
+def _widths(columns: Sequence[Column], cells: list[list[Text]], titles: bool) -> list[int]:
+    heads = [cell_len(c.title) if titles else 0 for c in columns]
+    return [max([heads[i], *(cell_len(row[i].plain) for row in cells)]) for i in range(len(columns))]
+
+
+def _narrow_prose(columns: Sequence[Column], widths: list[int], room: int) -> None:
+    """Take what is too wide from the widest prose columns, if that makes the table fit."""
+    prose = [i for i, column in enumerate(columns) if column.prose]
+    excess = sum(widths) + 2 * (len(widths) - 1) - room
+    if excess > sum(max(0, widths[i] - NARROWEST) for i in prose):
+        for i in prose:
+            widths[i] = min(widths[i], 2 * NARROWEST)
+        return
+    for i in sorted(prose, key=lambda i: -widths[i]):
+        taken = min(max(0, widths[i] - NARROWEST), max(0, excess))
+        widths[i] -= taken
+        excess -= taken
+
+
+def _line(pieces: Sequence[Text], columns: Sequence[Column], widths: Sequence[int]) -> Text:
+    line = Text()
+    for i, piece in enumerate(pieces):
+        piece.rstrip()
+        fill = Text(" " * max(0, widths[i] - cell_len(piece.plain)))
+        line.append_text(fill + piece if columns[i].align == "right" else piece + fill)
+        line.append("  ")
+    line.rstrip()
+    return line
+
+
+def _stripped(text: Text) -> Text:
+    return text[len(text.plain) - len(text.plain.lstrip()) :] if text.plain[:1] == " " else text
+
+
+def _print(console: Console, line: Text) -> None:
+    console.print(line, overflow="ignore", crop=False, no_wrap=True)

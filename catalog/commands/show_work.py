@@ -85,7 +85,7 @@ def _classification(page: WorkPage) -> None:
         say()
         say("Read with these data", style="bold", indent=2)
         for caveat in page.screening_caveats:
-            say(f"- {caveat}", indent=4)
+            say(caveat, indent=4, bullet="- ")
 
 
 def _screen(screen: ScreenView) -> None:

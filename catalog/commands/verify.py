@@ -95,16 +95,19 @@ def show_run(
     seen = page or view(manifest, run)
     if not quiet:
         title(manifest, page.version if page else None)
-        say()
+        show_caveats(manifest)
+        heading("Claims")
         show_claims(seen.claims)
         if seen.sources:
             heading("Sources")
             show_sources(seen.sources)
         heading("Files")
         show_files(seen.files)
-        show_caveats(manifest)
         say()
     verdict(run, page.id if page else None)
+    if run.counts.findings and not quiet:
+        where = f"proofshelf show {manifest.id}" if page else "--json has them"
+        say(f"The reasons of the findings: {where}", style="dim")
 
 
 def _folder(path: Path, level: Level, quiet: bool, as_json: bool) -> int:
