@@ -68,8 +68,9 @@ def _one(error: ErrorDetails) -> str:
         return f"{where}: {error['input']!r} isn't allowed; expected {expected}"
     if kind == "string_pattern_mismatch":
         return f"{where}: {error['input']!r} {_pattern_words(error['loc'])}"
-    message = error["msg"].replace("Input should", "should")
-    return f"{where}: {given} {message}"
+    message = error["msg"]
+    wanted = f"it should {message.partition(' should ')[2]}" if " should " in message else message
+    return f"{where}: {given}; {wanted}"
 
 
 def field_path(location: Sequence[str | int]) -> str:

@@ -26,7 +26,7 @@ from schema.artifact import Analysis
 from schema.states import CheckOutcome
 
 _WORKER = os.fspath(Path(__file__).with_name("query_worker.py"))
-_START_S = 5.0
+_START_S = 3.0
 
 
 def run_query(

@@ -118,7 +118,7 @@ def run(request: dict[str, Any]) -> dict[str, Any]:
 
 def give_up_rights(seconds: float, memory_bytes: int) -> None:
     """No more files, no growing file, no child; bounded time and memory, for good."""
-    cpu = math.ceil(seconds) + 2
+    cpu = math.ceil(seconds) + 1
     wanted = {
         resource.RLIMIT_CPU: (cpu, cpu + 1),
         resource.RLIMIT_AS: (memory_bytes, memory_bytes),
@@ -448,13 +448,13 @@ def check_names(columns: list[str], where: str) -> None:
             _wrong(where, f"column {position} has no name")
         if "\0" in name:
             _wrong(where, f"the name of column {position} holds a NUL")
-        earlier = seen.setdefault(name.lower(), name)
-        if earlier is not name and earlier == name:
+        earlier = seen.get(name.lower())
+        if earlier == name:
             _wrong(where, f"two columns are called {name!r}")
-        if earlier is not name:
-            _wrong(
-                where, f"columns {earlier!r} and {name!r} differ in case only, which SQL doesn't distinguish"
-            )
+        if earlier is not None:
+            both = f"columns {earlier!r} and {name!r}"
+            _wrong(where, f"{both} differ in case only, which SQL doesn't distinguish")
+        seen[name.lower()] = name
 
 
 def json_table(file: BinaryIO, path: str) -> tuple[list[str], Iterator[list[Any]]]:
