@@ -58,9 +58,18 @@ APPEND_ONLY: dict[str, tuple[str, ...]] = {
 }
 
 
+_SUPERSEDE = """CREATE TRIGGER "votes_supersede_their_own" BEFORE INSERT ON votes
+WHEN NEW.supersedes IS NOT NULL AND NOT EXISTS (
+  SELECT 1 FROM votes WHERE id = NEW.supersedes AND round_id = NEW.round_id
+    AND work_id = NEW.work_id AND rater_id = NEW.rater_id)
+BEGIN
+  SELECT RAISE(ABORT, 'a vote can supersede only one of the same rater on the same work in the same round');
+END"""
+
+
 def triggers() -> dict[str, str]:
     """Name and definition of every trigger that guards a table."""
-    made = {}
+    made = {"votes_supersede_their_own": _SUPERSEDE}
     for table, keys in APPEND_ONLY.items():
         for verb, past in (("UPDATE", "changed"), ("DELETE", "removed")):
             name = f"{table}_not_{past}"
@@ -79,10 +88,7 @@ def triggers() -> dict[str, str]:
 
 
 def create_triggers(connection: sqlite3.Connection) -> None:
-    """(Re)create every trigger, inside the caller's transaction.
-
-    A migration that rebuilds a table calls this afterwards: rebuilding drops its triggers.
-    """
+    """(Re)create every trigger, inside the caller's transaction: after a migration, say."""
     for name, definition in triggers().items():
         connection.execute(f'DROP TRIGGER IF EXISTS "{name}"')
         connection.execute(definition)

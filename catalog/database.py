@@ -10,6 +10,7 @@ from pathlib import Path
 from sqlite_utils import Database
 
 import catalog.migrations
+from catalog.append_only import create_triggers
 from catalog.errors import CatalogError
 
 SQLITE_NEEDED = (3, 37, 0)
@@ -249,6 +250,7 @@ def _migrate(connection: sqlite3.Connection) -> None:
     connection.execute("BEGIN IMMEDIATE")
     try:
         steps.apply(Database(connection, recursive_triggers=False, execute_plugins=False))
+        create_triggers(connection)
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version = {len(catalog.migrations.STEPS)}")
         connection.execute("COMMIT")

@@ -12,7 +12,7 @@ from artifacts.package import Package
 from catalog.clock import now
 from catalog.errors import CatalogError
 from catalog.works import add_slug, find_work, slug_kind, work_for_package
-from schema.artifact import Claim, Manifest
+from schema.artifact import Analysis, Claim, File, Manifest
 from schema.screening_record import ScreeningRecord
 
 
@@ -56,19 +56,22 @@ def add_rows(connection: sqlite3.Connection, package: Package, digests: dict[str
     for file in manifest.files:
         digest = digests[file.path]
         _insert(connection, "files", {
-            "artifact_id": artifact_id, "path": file.path, "role": file.role, "bytes": digest.bytes,
-            "sha256": digest.sha256, "git_blob_sha1": digest.git_blob_sha1,
-            "media_type": file.media_type, "licence": file.licence,
+            "artifact_id": artifact_id, "git_blob_sha1": digest.git_blob_sha1, **file_row(file),
         })  # fmt: skip
     analyses = {
-        analysis.id: _insert(connection, "analyses", {
-            "artifact_id": artifact_id, "name": analysis.id, "kind": analysis.kind,
-            "description": analysis.description, "specification": analysis.model_dump_json(),
-        })
+        analysis.id: _insert(
+            connection,
+            "analyses",
+            {
+                "artifact_id": artifact_id,
+                "specification": analysis.model_dump_json(),
+                **analysis_row(analysis),
+            },
+        )
         for analysis in manifest.analyses
-    }  # fmt: skip
+    }
     for position, claim in enumerate(manifest.claims):
-        claim_id = _insert(connection, "claims", _claim(artifact_id, position, claim))
+        claim_id = _insert(connection, "claims", {"artifact_id": artifact_id, **claim_row(position, claim)})
         for order, evidence in enumerate(claim.evidence):
             connection.execute(
                 "INSERT INTO evidence(claim_id, position, analysis_id, pointer) VALUES (?, ?, ?, ?)",
@@ -113,10 +116,26 @@ def _next_version(connection: sqlite3.Connection, manifest: Manifest, work_id: i
     return int(version) + 1
 
 
-def _claim(artifact_id: int, position: int, claim: Claim) -> dict[str, Any]:
+def file_row(file: File) -> dict[str, Any]:
+    """The columns of `files` that a manifest decides."""
+    return {
+        "path": file.path, "role": file.role, "bytes": file.bytes, "sha256": file.sha256,
+        "media_type": file.media_type, "licence": file.licence,
+    }  # fmt: skip
+
+
+def analysis_row(analysis: Analysis) -> dict[str, Any]:
+    """The columns of `analyses` that a manifest decides."""
+    return {
+        "name": analysis.id, "kind": analysis.kind, "description": analysis.description,
+    }  # fmt: skip
+
+
+def claim_row(position: int, claim: Claim) -> dict[str, Any]:
+    """The columns of `claims` that a manifest decides."""
     relation = claim.relation
     return {
-        "artifact_id": artifact_id, "position": position, "name": claim.id, "text": claim.text,
+        "position": position, "name": claim.id, "text": claim.text,
         "value": claim.value, "type": claim.type, "unit": claim.unit, "kind": claim.kind.value,
         "tolerance_kind": claim.tolerance.kind, "tolerance_value": claim.tolerance.value,
         "tolerance_reason": claim.tolerance.reason, "locator": claim.locator, "basis": claim.basis,

@@ -17,10 +17,10 @@ from artifacts.hashing import Digest, hash_file
 from artifacts.objects import ObjectStore, Swept
 from artifacts.package import Package, open_package
 from artifacts.verify import verify_package
-from catalog import chain, database
+from catalog import audit, chain, database
 from catalog.anchor import EMPTY, read_head, write_head
+from catalog.audit import AuditReport, Problem
 from catalog.backup import Backup, backup
-from catalog.chain import AuditReport, Problem
 from catalog.clock import now, whoami
 from catalog.code_version import code_version
 from catalog.errors import CatalogError
@@ -224,7 +224,7 @@ class Catalog:
     def audit(self, expect: str | None = None, objects: bool = False) -> AuditReport:
         """Whether all runs are there as written, and with `objects` whether all stored files are whole."""
         with database.translated(self.path):
-            report = chain.audit(self.db.conn, self.head_path, expect)
+            report = audit.audit(self.db.conn, self.head_path, expect)
             if not objects:
                 return report
             problems = list(report.problems)

@@ -1,18 +1,16 @@
-"""The first shape of the database: `m0001_first.sql`, and triggers that keep its rows as written."""
+"""The first shape of the database: `m0001_first.sql`."""
 
 import sqlite3
 from pathlib import Path
 
 from sqlite_utils import Database
 
-from catalog.append_only import create_triggers
 
 
 def apply(db: Database) -> None:
     """Create everything. Statement by statement: `executescript` would end the transaction."""
     for statement in _statements(Path(__file__).with_suffix(".sql").read_text(encoding="utf-8")):
         db.conn.execute(statement)
-    create_triggers(db.conn)
 
 
 def _statements(script: str) -> list[str]:

@@ -83,7 +83,7 @@ def screening(work: str = "demo", **changes: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def write_package(tmp_path: Path) -> Callable[..., Path]:
-    """Writes a package folder: one CSV, a query for its sum, a claim of it; `changes` go into the manifest."""
+    """Writes a package: one CSV, a query for its sum, a claim of it; `changes` go into the manifest."""
     written = 0
 
     def write(

@@ -9,7 +9,8 @@ import pytest
 
 from catalog.anchor import Head, read_head, write_head
 from catalog.append_only import create_triggers
-from catalog.chain import AuditReport, stored_run
+from catalog.audit import AuditReport
+from catalog.chain import stored_run
 from catalog.store import Catalog, CatalogError
 from schema.verification import GENESIS, Verification, chain_hash
 
@@ -22,8 +23,6 @@ def forger(catalog: Catalog) -> Iterator[sqlite3.Connection]:
         connection.execute(f'DROP TRIGGER "{name}"')
     yield connection
     create_triggers(connection)
-    sql = "CREATE TRIGGER IF NOT EXISTS votes_supersede_their_own BEFORE INSERT ON votes BEGIN SELECT 1; END"
-    connection.execute(sql)
     connection.commit()
     connection.close()
 
@@ -164,7 +163,7 @@ def test_a_stored_hash_or_link_edited_alone_is_named(chained: Catalog) -> None:
         connection.execute("UPDATE verifications SET previous = ? WHERE id = 4", ["b" * 64])
     report = chained.audit()
     assert {p.run for p in report.problems} == {2, 4}
-    assert any("run 4 was edited: its link to the run before was changed" == s for s in said(report))
+    assert any(s == "run 4 was edited: its link to the run before was changed" for s in said(report))
 
 
 def test_numbers_closed_up_over_a_removed_run_are_noticed(chained: Catalog) -> None:
@@ -172,7 +171,9 @@ def test_numbers_closed_up_over_a_removed_run_are_noticed(chained: Catalog) -> N
         remove(connection, 3)
         for old in (4, 5):
             connection.execute("UPDATE verifications SET id = ? WHERE id = ?", [old - 1, old])
-            connection.execute("UPDATE checks SET verification_id = ? WHERE verification_id = ?", [old - 1, old])
+            connection.execute(
+                "UPDATE checks SET verification_id = ? WHERE verification_id = ?", [old - 1, old]
+            )
         connection.execute("UPDATE sqlite_sequence SET seq = 4 WHERE name = 'verifications'")
     sentences = said(chained.audit())
     assert any(s.startswith("run 3 follows another run 2") for s in sentences)
@@ -211,7 +212,7 @@ def test_an_anchor_missing_damaged_or_of_another_run_is_a_problem(chained: Catal
     head = read_head(chained.head_path)
     assert head is not None
     chained.head_path.unlink()
-    assert ["anchor"] == [p.kind for p in chained.audit().problems]
+    assert [p.kind for p in chained.audit().problems] == ["anchor"]
     for text in ("", "{", "[]", '{"runs": 5}', json.dumps({"runs": "5", "last": 5, "hash": head.hash})):
         chained.head_path.write_text(text, encoding="utf-8")
         assert "is damaged" in said(chained.audit())[0]
@@ -228,7 +229,7 @@ def test_nothing_is_recorded_behind_a_lost_run(
     with forger(chained) as connection:
         remove(connection, 5)
         connection.execute("UPDATE sqlite_sequence SET seq = 4 WHERE name = 'verifications'")
-    with pytest.raises(CatalogError, match="run 5.*is gone or was rewritten.*audit"):
+    with pytest.raises(CatalogError, match=r"run 5.*is gone or was rewritten.*audit"):
         chained.record_verification(1, run_of(6))
     assert said(chained.audit()) == ["run 5 was removed after run 4"]
 
@@ -265,3 +266,25 @@ def test_an_audit_only_reads(chained: Catalog) -> None:
     chained.audit(objects=True)
     assert not chained.connection.in_transaction
     assert chained.path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("edit", "sentence"),
+    [
+        (
+            "UPDATE claims SET value = '4' WHERE id = 1",
+            "claim sum was edited: its value isn't the manifest's",
+        ),
+        ("DELETE FROM claims WHERE name = 'told' AND artifact_id = 1", "claim told was removed"),
+        ("UPDATE claims SET name = 'heard' WHERE name = 'told' AND artifact_id = 1", "claim heard was added"),
+        ("UPDATE files SET role = 'output' WHERE id = 1", "file inputs.csv was edited: its role"),
+        ("UPDATE analyses SET kind = 'builtin' WHERE id = 1", "analysis total was edited: its kind"),
+        ("UPDATE manifests SET content = content || ' '", "its manifest was edited"),
+    ],
+)
+def test_rows_that_arent_their_manifests_are_named(full: Catalog, edit: str, sentence: str) -> None:
+    # What pages show of a package are views of its manifest, whose hash stands in every run.
+    with forger(full) as connection:
+        connection.execute("PRAGMA foreign_keys = OFF")
+        connection.execute(edit)
+    assert any(s.startswith("package demo-package (version 1): " + sentence) for s in said(full.audit()))

@@ -69,12 +69,18 @@ def test_no_row_is_changed_or_removed(plain: sqlite3.Connection, table: str) -> 
     column = plain.execute(f"PRAGMA table_info({table})").fetchall()[0][1]
     before = plain.execute(f"SELECT * FROM {table}").fetchall()
     assert before, "an empty table would refuse nothing"
-    with pytest.raises(sqlite3.IntegrityError, match=f"a row of {table} is written once and can't be changed"):
+    with pytest.raises(
+        sqlite3.IntegrityError, match=f"a row of {table} is written once and can't be changed"
+    ):
         plain.execute(f"UPDATE {table} SET {column} = {column}")
-    with pytest.raises(sqlite3.IntegrityError, match=f"a row of {table} is written once and can't be removed"):
+    with pytest.raises(
+        sqlite3.IntegrityError, match=f"a row of {table} is written once and can't be removed"
+    ):
         plain.execute(f"DELETE FROM {table}")
-    with pytest.raises(sqlite3.IntegrityError, match="can't be changed|can't be replaced"):
-        plain.execute(f"INSERT INTO {table} SELECT * FROM {table} WHERE true ON CONFLICT DO UPDATE SET {column} = 0")
+    with pytest.raises(sqlite3.IntegrityError, match=r"can't be changed|can't be replaced"):
+        plain.execute(
+            f"INSERT INTO {table} SELECT * FROM {table} WHERE true ON CONFLICT DO UPDATE SET {column} = 0"
+        )
     plain.rollback()
     assert plain.execute(f"SELECT * FROM {table}").fetchall() == before
 
@@ -86,7 +92,8 @@ def test_a_second_vote_of_a_rater_is_refused_by_the_database(plain: sqlite3.Conn
         plain.execute(f"INSERT INTO votes(slug, {columns}) SELECT 'again', {columns} FROM votes LIMIT 1")
     with pytest.raises(sqlite3.IntegrityError, match="only one of the same rater"):
         plain.execute(
-            f"INSERT INTO votes(slug, supersedes, {columns}) SELECT 'of-another', 2, {columns} FROM votes WHERE id = 1"
+            f"INSERT INTO votes(slug, supersedes, {columns}) "
+            f"SELECT 'of-another', 2, {columns} FROM votes WHERE id = 1"
         )
 
 
@@ -113,7 +120,9 @@ def test_a_missing_or_altered_trigger_is_named_and_made_again(full: Catalog) -> 
     assert full.audit().sound
 
 
-def test_a_table_rebuilt_by_sqlite_utils_loses_its_triggers_and_is_noticed(full: Catalog, tmp_path: Path) -> None:
+def test_a_table_rebuilt_by_sqlite_utils_loses_its_triggers_and_is_noticed(
+    full: Catalog, tmp_path: Path
+) -> None:
     # `transform()` makes a new table and renames it: what a future migration might do.
     full.db["events"].transform(rename={"who": "by"})
     assert any("events_not_changed is missing" in p.sentence for p in full.audit().problems)
