@@ -113,7 +113,7 @@ TOTALS_BY_JOBS = """\
 
 def test_every_number_of_the_page_is_a_claim_as_printed(claims: Claims) -> None:
     published = {name: c["value"] for name, c in claims.items() if c["kind"] == "published"}
-    assert PUBLISHED == published
+    assert published == PUBLISHED
     assert len(published) == 47
 
 
