@@ -22,6 +22,10 @@ from scheduling_core.errors import SolverError
 
 # The tightest that HiGHS accepts; a basic solution is accurate to rounding anyway.
 FEASIBILITY = 1e-10
+# Levels are sums of rounded increments, so a later program may find its floors out of reach by the
+# last bits: relative reliefs to try, in order.  Published levels come from a solver of 1e-8.
+RELIEFS = (0.0, 1e-12, 1e-11, 1e-10, 1e-9)
+RELIEFS_PUBLISHED = (0.0, 1e-8, 1e-7, 1e-6)
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,7 @@ class Rise:
 
     increment: float
     x: Floats  # (m, n)
+    floors: Floats  # (m,) that x respects
     job_prices: Floats  # (m,) y >= 0, of one job's rate row
     type_prices: Floats  # (n,) pi >= 0
 
@@ -98,12 +103,13 @@ class LevelProgram:
             self._model.changeCoeff(int(self._rates[i]), self._t, float(-slopes[i]))
         self._slopes = slopes.copy()
         self._model.changeColBounds(self._t, 0.0, highspy.kHighsInf)
-        solution = self._run(floors)
+        solution, relieved = self._run(floors, RELIEFS)
         duals = np.abs(np.asarray(solution.row_dual))
         values = np.asarray(solution.col_value)
         return Rise(
             increment=float(values[self._t]),
             x=values[: self._t].reshape(self._m, self._n),
+            floors=relieved,
             job_prices=duals[self._n + self._m :] / self._copies,
             type_prices=duals[: self._n],
         )
@@ -113,7 +119,8 @@ class LevelProgram:
         n = self._n
         self._model.changeColBounds(self._t, 0.0, 0.0)
         self._aim(tuple(range(job * n, job * n + n)), tuple(-self._a[job]))
-        x = np.asarray(self._run(floors).col_value)[: self._t].reshape(self._m, n)
+        solution, _ = self._run(floors, RELIEFS_PUBLISHED)
+        x = np.asarray(solution.col_value)[: self._t].reshape(self._m, n)
         f = (self._a * x).sum(axis=1)
         return float(f[job]), f
 
@@ -124,19 +131,19 @@ class LevelProgram:
             self._model.changeColCost(column, float(cost))
         self._objective = columns
 
-    def _run(self, floors: Floats) -> highspy.HighsSolution:
-        for row, floor in zip(self._rates.tolist(), floors.tolist(), strict=True):
-            self._model.changeRowBounds(row, floor, highspy.kHighsInf)
-        self._model.run()
-        status = self._model.getModelStatus()
-        if status != highspy.HighsModelStatus.kOptimal:
-            # A warm start may trip over a nearly singular basis; a fresh one settles it.
-            self._model.clearSolver()
-            self._model.run()
-            status = self._model.getModelStatus()
-        if status != highspy.HighsModelStatus.kOptimal:
-            raise SolverError(
-                f"HiGHS ended a filling round as '{self._model.modelStatusToString(status)}', "
-                "expected 'Optimal'."
-            )
-        return self._model.getSolution()
+    def _run(
+        self, floors: Floats, reliefs: tuple[float, ...]
+    ) -> tuple[highspy.HighsSolution, Floats]:
+        """The solution, and the floors it respects: relieved only if rounding makes it necessary."""
+        for relief in reliefs:
+            relieved = floors * (1 - relief)
+            for row, floor in zip(self._rates.tolist(), relieved.tolist(), strict=True):
+                self._model.changeRowBounds(row, floor, highspy.kHighsInf)
+            for fresh in (False, True):
+                if fresh:  # a warm start may trip over a nearly singular basis
+                    self._model.clearSolver()
+                self._model.run()
+                if self._model.getModelStatus() == highspy.HighsModelStatus.kOptimal:
+                    return self._model.getSolution(), relieved
+        status = self._model.modelStatusToString(self._model.getModelStatus())
+        raise SolverError(f"HiGHS ended a filling round as '{status}', expected 'Optimal'.")

@@ -103,13 +103,15 @@ def _exact(problem: Problem) -> Allocation:
         y = rise.job_prices[kind]
         total = float(y @ slopes)
         y, pi = y / total, rise.type_prices / total
-        # The dual value is exact to rounding where the primal one has the solver's tolerance.
-        increment = max(bound(problem, y, pi) - float(y @ levels), 0.0)
-        if abs(increment - rise.increment / unit) > LARGEST_GAP * max(1.0, increment):
+        limit = bound(problem, y, pi)
+        primal, dual = rise.increment / unit, limit - float(y @ rise.floors[kind])
+        if abs(dual - primal) > LARGEST_GAP * max(1.0, limit):
             raise SolverError(
-                f"A filling round has increments {rise.increment / unit} (primal) and {increment} "
-                f"(dual), expected a difference below {LARGEST_GAP}."
+                f"A filling round has increments {primal} (primal) and {dual} (dual), expected "
+                f"a difference below {LARGEST_GAP}."
             )
+        # The dual value holds for the true floors, and to rounding instead of a tolerance.
+        increment = max(limit - float(y @ levels), 0.0)
         levels = levels + increment * slopes
         new = np.flatnonzero(y * slopes * copies[kind] > SMALLEST_PRICE)
         saturated[new] = True
@@ -117,8 +119,10 @@ def _exact(problem: Problem) -> Allocation:
         rounds.append(Round(increment, weights, stuck))
         proofs.append(Proof(increment, stuck, y, pi))
     x = _even_shares(problem, levels)
-    if x is None:
+    if x is None:  # at the last optimum a saturated job may stand above its level by a rounding
         x = rise.x[kind]
+        f = problem.progress(x)
+        x *= np.where(f > levels, levels / np.where(f > 0, f, 1.0), 1.0)[:, None]
     return Allocation("exact", levels, x, levels, tuple(rounds), tuple(proofs))
 
 

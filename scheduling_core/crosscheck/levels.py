@@ -22,7 +22,7 @@ from scipy.optimize import linprog
 
 Vector = NDArray[np.float64]
 
-SLACK = 1e-13  # stopped jobs give way by this share, against rounding
+SLACKS = (1e-13, 1e-11, 1e-9)  # against rounding, fixed levels give way by such a share
 STANDSTILL = 1e-8  # a gain in level below this is none
 
 
@@ -108,7 +108,8 @@ class _Held:
         solution = _minimise(
             np.concatenate([np.zeros(self.m * self.n), -np.ones(len(chosen))]),
             sparse.bmat([[self.usage, None], [-self.level, pick]], format="csr"),
-            np.concatenate([self.limit, -levels * (1 - SLACK)]),
+            self.limit,
+            -levels,
         )
         gains = np.zeros(self.m)
         gains[chosen] = solution[self.m * self.n :]
@@ -137,7 +138,7 @@ def _run_clock(jobs: Jobs, held: _Held, levels: Vector, live: NDArray[np.bool_])
         ],
         format="csr",
     )
-    limit = np.concatenate([held.limit, np.where(live, 0.0, -levels * (1 - SLACK))])
+    floors = np.where(live, 0.0, -levels)
     poured = sparse.hstack(
         [
             sparse.csr_matrix((int(filling.sum()), m * n)),
@@ -148,7 +149,7 @@ def _run_clock(jobs: Jobs, held: _Held, levels: Vector, live: NDArray[np.bool_])
     )
     cost = np.zeros(m * n + entities + 1)
     cost[-1] = -1.0
-    clock = _minimise(cost, upper, limit, poured, -taken[filling])[-1]
+    clock = _minimise(cost, upper, held.limit, floors, poured, -taken[filling])[-1]
     heights = np.zeros(entities)
     heights[filling] = (jobs.share * clock - taken)[filling] / living[filling]
     reached: Vector = np.where(live, jobs.weight * heights[jobs.owner] / jobs.width, levels)
@@ -159,19 +160,22 @@ def _minimise(
     cost: Vector,
     upper: sparse.csr_matrix,
     limit: Vector,
+    floors: Vector,
     equal: sparse.csr_matrix | None = None,
     target: Vector | None = None,
 ) -> Vector:
-    result = linprog(
-        cost,
-        A_ub=upper,
-        b_ub=limit,
-        A_eq=equal,
-        b_eq=target,
-        bounds=(0, None),
-        method="highs-ds",
-        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
-    )
-    if result.status != 0:
-        raise CrosscheckError(f"A linear program of the cross-check failed: {result.message}")
-    return np.asarray(result.x, dtype=np.float64)
+    """Minimise cost.v for v >= 0, upper v <= (limit, floors), equal v = target."""
+    for slack in SLACKS:
+        result = linprog(
+            cost,
+            A_ub=upper,
+            b_ub=np.concatenate([limit, floors * (1 - slack)]),
+            A_eq=equal,
+            b_eq=target,
+            bounds=(0, None),
+            method="highs-ds",
+            options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+        )
+        if result.status == 0:
+            return np.asarray(result.x, dtype=np.float64)
+    raise CrosscheckError(f"A linear program of the cross-check failed: {result.message}")
