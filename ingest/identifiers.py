@@ -23,7 +23,7 @@ _DOI_URL = re.compile(
 _DOI_LABEL = re.compile(r"(?:info:|urn:)?doi(?:\s*[:=]\s*|\s+|/)", re.I)
 _DOI = re.compile(r"10\.[0-9]{4,9}(?:\.[0-9]+)*/\S+")
 _DOI_IN_TEXT = re.compile(
-    r"\b10\.[0-9]{4,9}(?:\.[0-9]+)*/[^\s\"<>\u00a0]+(?:(?:<(?=[0-9]+:)|>(?=[0-9.]))[^\s\"<>\u00a0]*)*"
+    r"\b10\.[0-9]{4,9}(?:\.[0-9]{1,9}){0,5}/[^\s\"<>\u00a0]+(?:(?:<(?=[0-9]+:)|>(?=[0-9.]))[^\s\"<>\u00a0]*)*"
 )
 _ARXIV_DOI = re.compile(r"10\.48550/arxiv\.(.+)", re.I)
 
@@ -35,13 +35,14 @@ _ARCHIVES = (
 )
 _ARXIV_OLD = rf"(?:{_ARCHIVES})(?:\.[a-z]{{2}})?/[0-9]{{7}}"
 _ARXIV_ID = rf"(?P<id>{_ARXIV_NEW}|{_ARXIV_OLD})(?P<version>v[1-9][0-9]*)?"
-_ARXIV_HOST = r"(?:https?://)?(?:[\w-]+\.)?(?:arxiv\.org|ar5iv\.org)/(?:abs|pdf|html|format|ps|src|e-print)/"
+_ARXIV_PATH = r"(?:arxiv|ar5iv)\.org/(?:abs|pdf|html|format|ps|src|e-print)/"
+_ARXIV_HOST = rf"(?:https?://)?(?:[\w-]+\.)?{_ARXIV_PATH}"
 _ARXIV = re.compile(
     rf"(?:{_ARXIV_HOST}|arxiv\s*[:.\s]\s*|)(?:[a-z-]+/(?=[0-9]{{4}}\.))?{_ARXIV_ID}"
     r"(?:\.pdf|\.ps)?/?(?:\s*\[[\w.-]+\])?(?:[?#]\S*)?",
     re.I,
 )
-_ARXIV_IN_TEXT = re.compile(rf"(?:{_ARXIV_HOST}|\barxiv\s*[:.\s]\s*){_ARXIV_ID}(?![0-9])", re.I)
+_ARXIV_IN_TEXT = re.compile(rf"(?:{_ARXIV_PATH}|\barxiv\s*[:.\s]\s*){_ARXIV_ID}(?![0-9])", re.I)
 _SUBJECT_CLASS = re.compile(r"\.[a-z]{2}(?=/)", re.I)
 
 _PMID = re.compile(
@@ -62,6 +63,9 @@ _ISBN_IN_TEXT = re.compile(
     r"\bisbn(?:-1[03])?\s*[:=]?\s*[0-9](?:[ \u2010-\u2015-]?[0-9]){8,11}[ \u2010-\u2015-]?[0-9X]", re.I
 )
 _URL_IN_TEXT = re.compile(r"\b(?:https?|ftp)://[^\s<>\"{}|\\^`]+", re.I)
+_BLANK = "".join(chr(c) for c in range(0x3001) if chr(c).isspace()) + "\u200b\ufeff"
+_UNFIT = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+_LONGEST = 2000  # characters; no identifier is longer, and a longer address names nothing
 _OPENERS = {")": "(", "]": "[", "}": "{", ">": "<"}
 _ASCII_LOWER = {ord(c): ord(c) + 32 for c in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
 
@@ -78,8 +82,8 @@ def normalise(scheme: str, value: str) -> Identifier | None:
     """
     if scheme not in _BY_SCHEME:
         raise ValueError(f"identifier scheme {scheme!r} is unknown; expected one of {', '.join(_BY_SCHEME)}")
-    value = value.strip().strip("\ufeff\u200b").strip()
-    if not value or any(ord(c) < 32 or 0x7F <= ord(c) < 0xA0 or 0xD800 <= ord(c) < 0xE000 for c in value):
+    value = value.strip(_BLANK)
+    if not value or _UNFIT.search(value) or (len(value) > _LONGEST and scheme != "other"):
         return None
     return _BY_SCHEME[scheme](value)
 

@@ -16,6 +16,7 @@ _TOKEN = re.compile(
     r"|(?P<plain>[^\\{}$~`'^_-]+|[`'-])",
     re.S,
 )
+_TEX = re.compile(r"[\\{}$~]|--|``|''")
 # TeX accent -> combining character (TeXbook, chapter 9).
 _ACCENTS = {
     "'": "\u0301",
@@ -138,9 +139,7 @@ def from_tex(text: str) -> str:
     An unknown macro vanishes and leaves its argument. `%` and `&` are kept, since BibTeX reads them
     as characters. A `~` is a blank except inside an address.
     """
-    if not any(c in text for c in "\\{}$~`'-<&"):
-        return clean(text)
-    return from_html(_tex(text))
+    return from_html(_tex(text) if _TEX.search(text) else text)
 
 
 def verbatim(text: str) -> str:

@@ -83,21 +83,31 @@ _INHERITED = {
     "publisher": "publisher",
     "organization": "organization",
 }
-_MONTHS = dict(
-    jan="January", feb="February", mar="March", apr="April", may="May", jun="June",
-    jul="July", aug="August", sep="September", oct="October", nov="November", dec="December",
-)  # fmt: skip
+_MONTHS = {
+    "jan": "January",
+    "feb": "February",
+    "mar": "March",
+    "apr": "April",
+    "may": "May",
+    "jun": "June",
+    "jul": "July",
+    "aug": "August",
+    "sep": "September",
+    "oct": "October",
+    "nov": "November",
+    "dec": "December",
+}
 _LONGEST_STRING = 2_000  # of an expanded @string, which otherwise doubles with every line
 
 _BRACE = re.compile(r"(?<!\\)[{}]")
 _BRACE_OR_QUOTE = re.compile(r"(?<!\\)[{}\"]")
 _BARE = re.compile(r"[^\s#{}\",]+")
 _BLANKS = re.compile(r"\s*")
-_AND = re.compile(r"\\.|[{}]|\s+and(?=\s)", re.I | re.S)
+_AND = re.compile(r"\\.|[{}]| and(?= )", re.I | re.S)
 _COMMA = re.compile(r"\\.|[{},]", re.S)
 _YEAR = re.compile(r"(?<![0-9])[12][0-9]{3}(?![0-9])")
-_FIELD_OUTSIDE = re.compile(r"^[\s,}\"]*[A-Za-z][\w-]*\s*=\s*[{\"0-9]", re.M)
-_ENTRY_OUTSIDE = re.compile(r"^\s*@", re.M)
+_FIELD_OUTSIDE = re.compile(r"^[ \t,}\"]*[A-Za-z][\w-]*\s*=\s*[{\"0-9]", re.M)
+_ENTRY_OUTSIDE = re.compile(r"^[ \t]*@", re.M)
 _ISBN = re.compile(r"[0-9][0-9\s\u2010-\u2015-]{8,20}[0-9Xx]")
 _BOOKS = frozenset({"book", "pamphlet", "thesis", "report", "document"})
 
@@ -434,7 +444,7 @@ def _authors(record: _Record) -> tuple[Author, ...]:
         if names.strip():
             record.remarks.append("the editors are named as authors")
     authors: list[Author] = []
-    for name in _split(names, _AND):
+    for name in _split(" ".join(names.split()), _AND):
         if name.strip().lower() == "others":
             record.remarks.append("the record shortens its list of authors with 'and others'")
             continue
