@@ -240,7 +240,7 @@ def test_throughputs_name_their_source_and_licence(gavel: Path, manifest: dict[s
     file = next(f for f in manifest["files"] if f["path"] == "inputs/throughputs.csv")
     assert file["licence"] == "MIT"
     assert file["source"] == "stanford-futuredata/gavel at c4fa400, scheduler/simulation_throughputs.json"
-    licence = (gavel / "LICENSE").read_text(encoding="utf-8")
+    licence = (gavel / "LICENSE.txt").read_text(encoding="utf-8")
     assert "Copyright (c) 2020 Stanford Future Data Systems" in licence
 
 

@@ -54,6 +54,13 @@ def test_validate_takes_a_folder(gavel: Path, tmp_path: Path) -> None:
     assert "manifest" in missing.stdout
 
 
+def test_what_python_and_file_managers_leave_behind_is_no_file_of_the_package(copy: Path) -> None:
+    (copy / "__pycache__").mkdir()
+    (copy / "__pycache__/analysis.cpython-311.pyc").touch()
+    (copy / "outputs/.DS_Store").touch()
+    assert run(copy, "validate.py").returncode == 0
+
+
 def test_a_wrong_option_is_a_usage_error(gavel: Path) -> None:
     assert run(gavel, "validate.py", "--everything").returncode == 2
 
@@ -243,12 +250,12 @@ DAMAGE: dict[str, tuple[Change, str]] = {
     # Bytes that the manifest doesn't know.
     "byte-of-the-readme": (flip_a_byte("README.md"), "README.md: its SHA-256"),
     "byte-of-an-input": (flip_a_byte("inputs/throughputs.csv"), "inputs/throughputs.csv: its SHA-256"),
-    "byte-of-the-licence": (flip_a_byte("LICENSE"), "LICENSE: its SHA-256"),
+    "byte-of-the-licence": (flip_a_byte("LICENSE.txt"), "LICENSE.txt: its SHA-256"),
     "byte-of-a-figure": (flip_a_byte("figures/totals.svg"), "figures/totals.svg: its SHA-256"),
     "byte-of-the-notebook": (flip_a_byte(NOTEBOOK), f"{NOTEBOOK}: its SHA-256"),
     "byte-of-the-trace": (flip_a_byte(TRACE), f"{TRACE}: its SHA-256"),
     "byte-of-the-page": (flip_a_byte("source/gavel-trace.html"), "source/gavel-trace.html: its SHA-256"),
-    "byte-more": (lambda f: (f / "LICENSE").open("ab").write(b"\n") and None, "LICENSE: has "),
+    "byte-more": (lambda f: (f / "LICENSE.txt").open("ab").write(b"\n") and None, "LICENSE.txt: has "),
     "file-missing": (lambda f: (f / "outputs/job.csv").unlink(), "outputs/job.csv: is listed and missing"),
     "file-too-many": (lambda f: (f / "extra.txt").touch(), "extra.txt: is there and not listed"),
     # A manifest that was made to agree.

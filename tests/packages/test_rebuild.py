@@ -12,7 +12,7 @@ from artifacts.packages.rebuild import rebuild
 
 WRITTEN_BY_HAND = {
     "README.md",
-    "LICENSE",
+    "LICENSE.txt",
     "analysis.py",
     "validate.py",
     "inputs/throughputs.csv",

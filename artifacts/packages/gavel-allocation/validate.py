@@ -47,7 +47,8 @@ def check_files(folder, manifest):
     there = set()
     for path in folder.rglob("*"):
         name = path.relative_to(folder).as_posix()
-        if path.is_file() and name != "manifest.json" and path.name not in (".DS_Store", "Thumbs.db"):
+        leftover = path.name in (".DS_Store", "Thumbs.db") or "__pycache__" in path.relative_to(folder).parts
+        if path.is_file() and name != "manifest.json" and not leftover:
             there.add(name)
     wrong = [f"{name}: is listed and missing" for name in sorted(set(listed) - there)]
     wrong += [f"{name}: is there and not listed" for name in sorted(there - set(listed))]
