@@ -27,7 +27,6 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 POLICIES = ("aware", "agnostic")
-STATISTICS = ("steps", "mean", "min", "max")
 
 
 class Wrong(Exception):
@@ -133,10 +132,16 @@ def check_numbers(folder, manifest):
 def observed(folder, trace):
     """Claim id -> what the saved outputs give for it."""
     arrivals = read_arrivals(folder)
-    exact = records(folder, "gavel-exact.json")
-    other = records(folder, "gavel-trace-1-1-1.json")
+    other, exact = records(folder, "gavel-trace-1-1-1.json"), records(folder, "gavel-exact.json")
     for name, rows in (("gavel-trace", trace), ("gavel-exact", exact), ("gavel-trace-1-1-1", other)):
         check_coverage(f"outputs/{name}.json", rows, arrivals)
+    # With 7 jobs, which hold one GPU each.
+    seven = min(step for step in range(1, 73) if sum(a <= step for a in arrivals.values()) == 7)
+    return {**counts(folder, trace), **published(folder, trace, other, seven), **best(folder, exact, seven)}
+
+
+def counts(folder, trace):
+    """The counts, and the checks without which `check_coverage` would have raised."""
     values = {
         "hashes-verified": checked_hashes(folder),
         "saved-values": len(trace),
@@ -146,47 +151,67 @@ def observed(folder, trace):
         "first-job-id": min(r["job_id"] for r in trace),
         "last-job-id": max(r["job_id"] for r in trace),
     }
-    # `check_coverage` has raised unless these hold.
+    for policy in POLICIES:
+        values[f"records-{policy}"] = sum(r["policy"] == policy for r in trace)
     for name in ("unique-pairs", "all-arrivals", "both-policies", "finite-non-negative"):
         values[f"check-{name}"] = True
-    means = read_means(folder, "gavel-weight-summary.json")
-    best = read_means(folder, "gavel-exact-summary.json")
-    sums, best_sums, other_sums = (sum_by_step(rows) for rows in (trace, exact, other))
-    mean = {p: average(sums[p].values()) for p in POLICIES}
-    for policy in POLICIES:
-        close("outputs/gavel-weight-summary.json", mean[policy], means["1:2:3", policy])
-        close("outputs/gavel-weight-summary.json", average(other_sums[policy].values()), means["1:1:1", policy])
-        close("outputs/gavel-exact-summary.json", average(best_sums[policy].values()), best["1:2:3", policy])
-        values[f"check-{policy}-mean"] = mean[policy] - means["1:2:3", policy]
-        values[f"records-{policy}"] = sum(r["policy"] == policy for r in trace)
-        late = [sums[policy][step] for step in range(49, 73)]
-        best_late = [best_sums[policy][step] for step in range(49, 73)]
-        job, best_job = (
-            [r["score"] for r in rows if r["policy"] == policy and r["job_id"] == 12 and 49 <= r["step"] <= 72]
-            for rows in (trace, exact)
-        )
-        for statistic in STATISTICS:
-            values[f"baseline-{policy}-{statistic}"] = statistics(list(sums[policy].values()))[statistic]
-            values[f"interval-{policy}-{statistic}"] = statistics(late)[statistic]
-            values[f"job-12-{policy}-{statistic}"] = statistics(job)[statistic]
-            if statistic != "steps":
-                values[f"exact-interval-{policy}-{statistic}"] = statistics(best_late)[statistic]
-                values[f"exact-job-12-{policy}-{statistic}"] = statistics(best_job)[statistic]
-        values[f"weights-1-2-3-{policy}-mean"] = mean[policy]
-        values[f"weights-1-1-1-{policy}-mean"] = average(other_sums[policy].values())
-        values[f"weights-change-{policy}"] = rise(average(other_sums[policy].values()), mean[policy])
-        values[f"exact-1-2-3-{policy}-mean"] = best["1:2:3", policy]
-        values[f"exact-1-1-1-{policy}-mean"] = best["1:1:1", policy]
-        values[f"exact-change-{policy}"] = rise(best["1:1:1", policy], best["1:2:3", policy])
-    values["aware-above-agnostic"] = rise(mean["aware"], mean["agnostic"])
-    values["agnostic-below-aware"] = -rise(mean["agnostic"], mean["aware"])
-    values["exact-aware-above-agnostic"] = rise(best["1:2:3", "aware"], best["1:2:3", "agnostic"])
-    values["exact-agnostic-below-aware"] = -rise(best["1:2:3", "agnostic"], best["1:2:3", "aware"])
-    # With 7 jobs of one GPU each.
-    seven = min(step for step in sums["agnostic"] if sum(a <= step for a in arrivals.values()) == 7)
-    values["seven-jobs-agnostic-published"] = sums["agnostic"][seven]
-    values["seven-jobs-agnostic-exact"] = best_sums["agnostic"][seven]
     return values
+
+
+def published(folder, trace, other, seven):
+    """The page's numbers, from the traces for 1:2:3 and 1:1:1."""
+    where = "gavel-weight-summary.json"
+    saved, sums, others = read_means(folder, where), sum_by_step(trace), sum_by_step(other)
+    first = {policy: average(sums[policy].values()) for policy in POLICIES}
+    second = {policy: average(others[policy].values()) for policy in POLICIES}
+    values = {
+        "aware-above-agnostic": rise(first["aware"], first["agnostic"]),
+        "agnostic-below-aware": -rise(first["agnostic"], first["aware"]),
+        "seven-jobs-agnostic-published": sums["agnostic"][seven],
+    }
+    for policy in POLICIES:
+        close(f"outputs/{where}", first[policy], saved["1:2:3", policy])
+        close(f"outputs/{where}", second[policy], saved["1:1:1", policy])
+        values[f"check-{policy}-mean"] = first[policy] - saved["1:2:3", policy]
+        values[f"weights-1-2-3-{policy}-mean"] = first[policy]
+        values[f"weights-1-1-1-{policy}-mean"] = second[policy]
+        values[f"weights-change-{policy}"] = rise(second[policy], first[policy])
+        for part, numbers in parts(trace, sums, policy).items():
+            values |= {f"{part}-{policy}-{name}": value for name, value in statistics(numbers).items()}
+    return values
+
+
+def best(folder, exact, seven):
+    """The findings, from the trace at the exact optimum and its four saved means."""
+    where = "gavel-exact-summary.json"
+    saved, sums = read_means(folder, where), sum_by_step(exact)
+    aware, agnostic = (saved["1:2:3", policy] for policy in POLICIES)
+    values = {
+        "exact-aware-above-agnostic": rise(aware, agnostic),
+        "exact-agnostic-below-aware": -rise(agnostic, aware),
+        "seven-jobs-agnostic-exact": sums["agnostic"][seven],
+    }
+    for policy in POLICIES:
+        close(f"outputs/{where}", average(sums[policy].values()), saved["1:2:3", policy])
+        values[f"exact-1-2-3-{policy}-mean"] = saved["1:2:3", policy]
+        values[f"exact-1-1-1-{policy}-mean"] = saved["1:1:1", policy]
+        values[f"exact-change-{policy}"] = rise(saved["1:1:1", policy], saved["1:2:3", policy])
+        for part, numbers in parts(exact, sums, policy).items():
+            if part != "baseline":
+                found = statistics(numbers)
+                values |= {f"exact-{part}-{policy}-{name}": found[name] for name in ("mean", "min", "max")}
+    return values
+
+
+def parts(rows, sums, policy):
+    """All totals, those of steps 49-72, and job 12's scores at these steps."""
+    return {
+        "baseline": list(sums[policy].values()),
+        "interval": [sums[policy][step] for step in range(49, 73)],
+        "job-12": [
+            r["score"] for r in rows if r["policy"] == policy and r["job_id"] == 12 and 49 <= r["step"] <= 72
+        ],
+    }
 
 
 def records(folder, name):
@@ -301,26 +326,28 @@ def check_points(folder, name):
     root = ElementTree.parse(folder / "figures" / name).getroot()
     space = "{http://www.w3.org/2000/svg}"
     known = known_values(folder, job=12 if name == "job.svg" else None)
-    places, count = [], 0
+    places, drawn = [], set()
     for shape in root.iter():
         title = shape.find(f"{space}title")
         if shape.tag not in (f"{space}circle", f"{space}rect") or title is None:
             continue
         match = re.fullmatch(r"Step (\d+), (.+): (\S+)", title.text or "")
         require(match is not None, f"{where}: the point titled {title.text!r} lacks its step or value")
-        step, series, value = int(match[1]), match[2], float(match[3])
-        expected = known.get((series.removeprefix("published "), step))
+        step, series, value = int(match[1]), match[2].removeprefix("published "), float(match[3])
+        expected = known.get((series, step))
         require(value == expected, f"{where}: {series} has {value!r} at step {step}, the trace {expected!r}")
         if shape.tag.endswith("circle"):
             x, y = float(shape.get("cx")), float(shape.get("cy"))
         else:
             x, y = (float(shape.get(k)) + float(shape.get(s)) / 2 for k, s in (("x", "width"), ("y", "height")))
         places.append((step, value, x, y))
-        count += 1
-    require(count == len({(title.text) for title in root.iter(f"{space}title")}) - 1, f"{where}: a point is lost")
+        drawn.add((series, step))
+    series = {name for name, _ in drawn}
+    lost = sorted({key for key in known if key[0] in series} - drawn)
+    require(drawn and not lost, f"{where}: the points of {lost[:3]} are lost")
     straight(where, [(step, x) for step, _, x, _ in places])
     straight(where, [(value, y) for _, value, _, y in places])
-    return count
+    return len(places)
 
 
 def straight(where, pairs):
