@@ -101,6 +101,7 @@ _LONGEST_STRING = 2_000  # of an expanded @string, which otherwise doubles with 
 
 _BRACE = re.compile(r"(?<!\\)[{}]")
 _BRACE_OR_QUOTE = re.compile(r"(?<!\\)[{}\"]")
+_MARK_AT_END = re.compile(r"(?<=.)@\w*[ \t]*\Z", re.S)
 _BARE = re.compile(r"[^\s#{}\",]+")
 _BLANKS = re.compile(r"\s*")
 _AND = re.compile(r"\\.|[{}]| and(?= )", re.I | re.S)
@@ -214,7 +215,8 @@ def _pieces(text: str) -> list[_Piece]:
             last.until = start
             last = _Piece(block, start, start + len(raw), line)
             pieces.append(last)
-        at = start + len(raw)
+        # The raw text of a failed block may run into the mark of the next one.
+        at = start + len(_MARK_AT_END.sub("", raw) if isinstance(block, ParsingFailedBlock) else raw)
         line += text.count("\n", start, at)
     last.until = len(text)
     return [first, *pieces]
@@ -444,7 +446,7 @@ def _authors(record: _Record) -> tuple[Author, ...]:
         if names.strip():
             record.remarks.append("the editors are named as authors")
     authors: list[Author] = []
-    for name in _split(" ".join(names.split()), _AND):
+    for name in _split(f" {' '.join(names.split())} ", _AND):
         if name.strip().lower() == "others":
             record.remarks.append("the record shortens its list of authors with 'and others'")
             continue
