@@ -4,13 +4,22 @@ Every fact comes from `catalog.queries`; modules here lay it out, and templates 
 No SQL, no state decided, no write, and nothing fetched from anywhere but this machine lives here.
 """
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
-from datasette import hookimpl
+import datasette as plugin_api
 
 from catalog.web.routes import routes_for
 from catalog.web.site import site_of
 from catalog.web.tables import cell_link, metadata
+
+Hook = TypeVar("Hook", bound=Callable[..., Any])
+
+
+def hookimpl(hook: Hook) -> Hook:
+    """Datasette's decorator, with the type that it keeps."""
+    marked: Hook = plugin_api.hookimpl(hook)
+    return marked
 
 
 @hookimpl

@@ -13,6 +13,7 @@ from schema.artifact import File
 SUFFIX = ".vl.json"
 LARGEST_SPEC = 5_000_000
 ROWS_SHOWN = 2_000
+DEEPEST = 20
 
 
 @dataclass(frozen=True)
@@ -81,23 +82,22 @@ def table(spec: dict[str, Any]) -> DataTable:
     return DataTable(tuple(columns), rows)
 
 
-def _inline(node: Any) -> list[list[dict[str, Any]]]:
-    """Every list of records under `data.values` or `datasets`, each once, outermost first."""
-    found: list[list[dict[str, Any]]] = []
-    if isinstance(node, dict):
-        data = node.get("data")
-        candidates = [data["values"]] if isinstance(data, dict) and "values" in data else []
-        candidates += (
-            list((node.get("datasets") or {}).values()) if isinstance(node.get("datasets"), dict) else []
-        )
-        for values in candidates:
-            if isinstance(values, list) and values and all(isinstance(v, dict) for v in values):
-                found.append(values)
-        for key in ("layer", "hconcat", "vconcat", "concat"):
-            for child in node.get(key) or ():
-                found += [rows for rows in _inline(child) if rows not in found]
-        if isinstance(node.get("spec"), dict):
-            found += _inline(node["spec"])
+def _inline(node: Any, depth: int = 0) -> list[list[dict[str, Any]]]:
+    """Every list of records under `data.values` or `datasets`, each once, outermost first.
+
+    Whatever else stands there, in whatever shape, is passed over: it is somebody's file.
+    """
+    if not isinstance(node, dict) or depth > DEEPEST:
+        return []
+    data, named = node.get("data"), node.get("datasets")
+    candidates = [data.get("values")] if isinstance(data, dict) else []
+    candidates += named.values() if isinstance(named, dict) else []
+    found = [rows for rows in candidates if isinstance(rows, list) and all(isinstance(r, dict) for r in rows)]
+    inner = [node.get("spec")]
+    for key in ("layer", "hconcat", "vconcat", "concat"):
+        inner += node[key] if isinstance(node.get(key), list) else []
+    for child in inner:
+        found += [rows for rows in _inline(child, depth + 1) if rows not in found]
     return found
 
 

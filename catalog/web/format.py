@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal, InvalidOperation, localcontext
 from urllib.parse import quote, urlsplit
 
 from schema.artifact import Claim, Tolerance
@@ -22,36 +22,49 @@ class Digits:
     beyond: str = ""
 
 
-def digits(stored: str, computed: str) -> Digits:
+def digits(stored: str, computed: str, strict: bool = False) -> Digits:
     """Cut `computed` where it begins to differ from `stored`.
 
-    Digits are compared place by place from the decimal point. From the first place that differs
-    everything is `differing`; digits past the last printed place of `stored`, with no difference
-    before them, are `beyond`. Numbers of equal value, and equal texts, differ nowhere.
+    A number that gives `stored` when rounded to its last printed place differs nowhere: its further
+    digits are `beyond`. Else digits are compared place by place from the decimal point, and from the
+    first that differs everything is `differing`. With `strict`, for a number that was found to
+    differ, further digits differ too. Numbers of equal value, and equal texts, differ nowhere.
     """
-    if stored == computed:
-        return Digits(same=computed)
     ours, theirs = _decimal(computed), _decimal(stored)
+    if stored == computed or (ours is not None and ours == theirs):
+        return Digits(same=computed)
     if ours is None or theirs is None:
         return Digits(differing=computed)
-    if ours == theirs:
-        return Digits(same=computed)
-    plain = "e" not in (stored + computed).lower()
-    if not plain or ours.is_signed() != theirs.is_signed() or _whole(computed) != _whole(stored):
+    if "e" in (stored + computed).lower():
+        near = not strict and _rounds_to(ours, theirs)
+        return Digits(beyond=computed) if near else Digits(differing=computed)
+    start = len(computed) - len(computed.lstrip("+-"))
+    here, there = computed[start:], stored.lstrip("+-")
+    if not strict and len(_fraction(here)) > len(_fraction(there)) and _rounds_to(ours, theirs):
+        cut = start + len(_whole(here)) + (len(_fraction(there)) + 1 if _fraction(there) else 0)
+        return Digits(same=computed[:cut], beyond=computed[cut:])
+    if ours.is_signed() != theirs.is_signed() or len(_whole(here)) != len(_whole(there)):
         return Digits(differing=computed)
-    head, _, fraction = computed.partition(".")
-    reference = stored.partition(".")[2]
-    for place, digit in enumerate(fraction):
-        if place >= len(reference):
-            return Digits(same=f"{head}.{fraction[:place]}", beyond=fraction[place:])
-        if digit != reference[place]:
-            return Digits(same=f"{head}.{fraction[:place]}", differing=fraction[place:])
-    # The stored number has further digits that are not zero: the last printed place is where they part.
-    return Digits(same=computed[:-1], differing=computed[-1:])
+    agreeing = next((n for n, pair in enumerate(zip(here, there, strict=False)) if pair[0] != pair[1]), None)
+    # When every digit agrees, one number goes on: they part after the last place that both print.
+    cut = start + (min(len(there), len(here) - 1) if agreeing is None else agreeing)
+    return Digits(same=computed[:cut], differing=computed[cut:])
+
+
+def _rounds_to(value: Decimal, printed: Decimal) -> bool:
+    """Whether the value, rounded to the last place of the printed number, is that number."""
+    step = Decimal(1).scaleb(int(printed.as_tuple().exponent))
+    with localcontext() as context:
+        context.prec = 200
+        return abs(value - printed) <= step / 2
 
 
 def _whole(text: str) -> str:
-    return text.lstrip("+-").partition(".")[0].lstrip("0")
+    return text.partition(".")[0]
+
+
+def _fraction(text: str) -> str:
+    return text.partition(".")[2]
 
 
 def _decimal(text: str) -> Decimal | None:
@@ -86,9 +99,9 @@ def magnitude(value: Decimal) -> str:
 
 
 def _rounded(value: Decimal, significant: int) -> Decimal:
-    step = Decimal(1).scaleb(value.adjusted() - significant + 1)
-    rounded = value.quantize(step).normalize() if step < 1 or value % step else value.normalize()
-    return rounded
+    """To so many significant digits, but never to less than the whole number."""
+    step = Decimal(1).scaleb(min(0, value.adjusted() - significant + 1))
+    return value.quantize(step).normalize()
 
 
 def gap(from_value: str, to_value: str) -> str:
@@ -102,7 +115,7 @@ def tolerance(allowed: Tolerance) -> str:
     if allowed.kind == "exact":
         return "exact"
     if allowed.kind == "half_unit":
-        return "half a unit of the last digit"
+        return "half a unit"
     value = _decimal(allowed.value or "")
     size = magnitude(value) if value else (allowed.value or "0")
     return f"{size} {allowed.kind}"
@@ -259,6 +272,11 @@ def outcome_tone(result: CheckOutcome) -> str:
     if result.confirms:
         return "ok"
     return "bad" if result.denies else "saved"
+
+
+def status_tone(status: str) -> str:
+    """score for a status that lets a number rank only, model for any other word of a machine."""
+    return "score" if status.startswith("score_only") else "model"
 
 
 def file_tone(state: FileState | None) -> str:

@@ -83,7 +83,7 @@ def _row(
     return ClaimRow(
         view=view,
         about=about.claim if about else None,
-        digits=None if view.observed is None else f.digits(claim.value, view.observed),
+        digits=_digits(view),
         tolerance_note=reasons.number(claim.tolerance.reason),
         caveat_marks=tuple(_letter(caveats.number(c)) for c in claim.caveats if c not in manifest.caveats),
         contradicted=any(
@@ -94,6 +94,13 @@ def _row(
         ),
         reason_first=first,
     )
+
+
+def _digits(view: ClaimView) -> f.Digits | None:
+    """The recomputed number, cut for print; None when there is none."""
+    if view.observed is None:
+        return None
+    return f.digits(view.claim.value, view.observed, strict=view.outcome.denies)
 
 
 def _letter(number: int) -> str:
@@ -113,11 +120,11 @@ def sources(manifest: Manifest, views: Sequence[SourceView]) -> list[tuple[Sourc
 
 def citation(work: Work) -> str:
     """The paper in one line, from what the record holds and nothing else."""
-    parts = [", ".join(a.name for a in work.authors), f"({work.year})" if work.year else ""]
-    line = " ".join(part for part in parts if part)
-    pieces = [line, work.title.rstrip("."), work.venue or ""]
+    authors, year = ", ".join(a.name for a in work.authors), f"({work.year})" if work.year else ""
+    title, venue = work.title.rstrip("."), work.venue or ""
+    opening = [f"{authors} {year}".strip(), title] if authors else [f"{title} {year}".strip()]
+    text = ". ".join(piece for piece in [*opening, venue] if piece) + "."
     doi = next((i.value for i in work.identifiers if i.scheme == "doi"), None)
-    text = ". ".join(piece for piece in pieces if piece) + "."
     return f"{text} https://doi.org/{doi}" if doi else text
 
 

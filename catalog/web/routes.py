@@ -12,13 +12,14 @@ from datasette.utils.asgi import Response
 from pydantic_core import to_jsonable_python
 
 from catalog import queries
+from catalog.pages import WorkSummary
 from catalog.web import charts, format, headers, pages
 from catalog.web.downloads import Unsound, download, sound_object
 from catalog.web.site import Site
 from schema.artifact import File
 
 Answer = TypeVar("Answer")
-View = Callable[[Any, Any], Awaitable[Any]]
+View = Callable[..., Awaitable[Any]]
 PER_PAGE = 50
 
 
@@ -62,9 +63,9 @@ class _Views:
             try:
                 return await view(request, datasette)
             except queries.NotFound as problem:
-                return await self._problem(request, datasette, 404, "Not found", str(problem))
+                return await self._problem(request, datasette, 404, "Not found", _sentence(problem))
             except BadAddress as problem:
-                return await self._problem(request, datasette, 400, "Can't be shown", str(problem))
+                return await self._problem(request, datasette, 400, "Can't be shown", _sentence(problem))
             except Unsound as problem:
                 return await self._problem(request, datasette, 409, "Not as it was stored", str(problem))
             except sqlite3.Error as problem:
@@ -139,7 +140,8 @@ class _Views:
         """`/search?q=`"""
         text = (request.args.get("q") or "").strip()[:500]
         number, offset = _page_number(request)
-        total, found = (0, ())
+        found: tuple[WorkSummary, ...] = ()
+        total = 0
         if text:
             total, found = await self._ask(datasette, lambda db: queries.search(db, text, PER_PAGE, offset))
         facts = {"q": text, "total": total, "page": number, "works": found}
@@ -205,8 +207,7 @@ class _Views:
             if file.path == path:
                 return file
         raise queries.NotFound(
-            f"Package {slug} (version {facts.version}) lists no file {path!r}. "
-            "Only files that its manifest lists can be had; its page shows them all."
+            f"package {slug}, version {facts.version}, lists no file {path!r}; its page shows them all"
         )
 
     async def file(self, request: Any, datasette: Any) -> Any:
@@ -221,7 +222,7 @@ class _Views:
         """`/artifact/SLUG/data/PATH.csv`: the data inside a chart's specification"""
         file = await self._listed(request, datasette)
         if not charts.is_chart(file):
-            raise queries.NotFound(f"{file.path} is no chart, so it has no data table.")
+            raise queries.NotFound(f"{file.path} is no chart, so it has no data table")
         spec = await self._spec(datasette, unquote(request.url_vars["slug"]), file)
         body = charts.as_csv(charts.table(spec if isinstance(spec, dict) else {}))
         name = file.path.removesuffix(charts.SUFFIX) + ".csv"
@@ -238,9 +239,14 @@ class _Views:
         return await self._send(request, datasette, "verification", facts, pages.verification_context(facts))
 
 
+def _sentence(problem: Exception) -> str:
+    text = str(problem)
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?", "!")) else ".")
+
+
 def _page_number(request: Any) -> tuple[int, int]:
     text = request.args.get("page") or "1"
-    if not (text.isascii() and text.isdigit() and 1 <= int(text[:12]) and len(text) <= 9):
+    if not (text.isascii() and text.isdigit() and len(text) <= 9 and int(text) >= 1):
         raise BadAddress(f"`page` is a number from 1, not {text!r}.")
     return int(text), (int(text) - 1) * PER_PAGE
 

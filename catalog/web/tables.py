@@ -21,7 +21,7 @@ _WORDS: dict[str, tuple[str, list[str]]] = {
     "evidence": ("Which analysis gives a claim's number, and where in its output.", []),
     "verifications": ("Runs, append-only and chained by hash.", ["outcome", "depth", "level", "origin"]),
     "checks": (
-        "Every comparison of every run: expected, observed, difference.",
+        "Every comparison of every run.",
         ["kind", "outcome", "depth"],
     ),
     "raters": ("People and models that voted, with exact versions.", ["kind"]),
@@ -60,7 +60,12 @@ def metadata(database: str) -> dict[str, Any]:
 
 
 def cell_link(datasette: Any, table: str, column: str, value: Any) -> Markup | None:
-    """A link from a slug or a run's number to the page that shows it."""
+    """A link from a slug or a run's number to the page that shows it.
+
+    Datasette gives a foreign key as a value with its label.
+    """
+    if isinstance(value, dict):
+        value = value["value"]
     page = {
         ("works", "slug"): "work",
         ("artifacts", "slug"): "artifact",

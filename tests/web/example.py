@@ -56,7 +56,7 @@ def gavel(folder: Path, title: str = "Gavel allocation trace") -> Path:
     contents = {
         "inputs/throughputs.csv": "step,total\n" + "".join(f"{s},{v}\n" for s, v in SERIES),
         "figures/totals.vl.json": json.dumps(spec),
-        "figures/totals.svg": '<svg xmlns="http://www.w3.org/2000/svg" width="10" height="10"><circle r="3"/></svg>',
+        "figures/totals.svg": '<svg xmlns="http://www.w3.org/2000/svg"><circle r="3"/></svg>',
         "figures/other.svg": '<svg xmlns="http://www.w3.org/2000/svg"/>',
         "outputs/a name with spaces & ünïcode.csv": "x\n1\n",
         "source/page.html": "<script>alert('page')</script>",
@@ -209,7 +209,7 @@ def gavel_run(manifest: Manifest, manifest_sha256: str, minute: int = 0, sound: 
         outcome=RunOutcome.VERIFIED if sound else RunOutcome.FAILED,
         depth=Depth.REAGGREGATED if sound else Depth.SAVED,
         verdict=(
-            "Verified: 3 of 9 published claims confirmed, at least re-aggregated; 1 finding confirmed beside them."
+            "Verified: 3 of 9 published claims confirmed, and 1 finding of ours beside them."
             if sound
             else "Failed: 2 claims are denied by what was computed, and 2 of 7 files don't match."
         ),
@@ -404,7 +404,8 @@ def record_gavel(catalog: store.Catalog, minute: int, sound: bool = False) -> in
     artifact_id = catalog.artifact_id("gavel")
     assert artifact_id is not None
     content, sha256 = catalog.connection.execute(
-        "SELECT m.content, m.sha256 FROM artifacts a JOIN manifests m ON m.sha256 = a.manifest_sha256 WHERE a.id = ?",
+        "SELECT content, sha256 FROM manifests "
+        "WHERE sha256 = (SELECT manifest_sha256 FROM artifacts WHERE id = ?)",
         [artifact_id],
     ).fetchone()
     run = gavel_run(Manifest.model_validate_json(content), sha256, minute, sound)

@@ -16,8 +16,9 @@ function theme(box) {
     background: "transparent",
     font,
     view: { stroke: "transparent" },
+    axisY: { titleAngle: 0, titleAlign: "left", titleAnchor: "end", titleX: -22, titleY: -14, titleBaseline: "bottom" },
     axis: { ...text, gridColor: colour("--line"), domainColor: colour("--line-strong"), tickColor: colour("--line-strong"), labelFontSize: 12, titleFontSize: 12, titleFontWeight: 500 },
-    legend: { ...text, labelFontSize: 12, titleFontSize: 12, orient: "top", symbolStrokeWidth: 2, labelLimit: 400 },
+    legend: { ...text, labelFontSize: 12, titleFontSize: 12, orient: "top", symbolBaseFillColor: colour("--muted"), symbolBaseStrokeColor: colour("--muted"), labelLimit: 400, ...(box.clientWidth < 620 ? { direction: "vertical", columns: 1 } : {}) },
     header: text,
     title: { color: colour("--ink"), subtitleColor: colour("--muted"), anchor: "start" },
     range: { category: [colour("--ok"), colour("--saved"), colour("--machine"), colour("--link"), colour("--bad"), colour("--muted")] },
@@ -25,13 +26,40 @@ function theme(box) {
   };
 }
 
-// Values come exactly as the file holds them: no digit rounded away.
-function tooltip(value, sanitize) {
-  if (typeof value !== "object" || value === null) return sanitize(String(value));
-  const rows = Object.entries(value).map(([key, item]) =>
-    `<tr><td class="key">${sanitize(key)}</td><td class="value">${sanitize(typeof item === "object" ? JSON.stringify(item) : String(item))}</td></tr>`);
-  return `<table><tbody>${rows.join("")}</tbody></table>`;
+// A figure may name our light colours outright; in the dark they become the dark ones.
+const LIGHT = { "#0f58a8": "--link", "#8a5a00": "--saved", "#7d5200": "--saved", "#0a6b5d": "--ok", "#a8261b": "--bad", "#5b3fb0": "--machine", "#1c1b19": "--ink", "#6a665e": "--muted" };
+function recoloured(node, colour) {
+  if (typeof node === "string") return LIGHT[node.toLowerCase()] ? colour(LIGHT[node.toLowerCase()]) : node;
+  if (Array.isArray(node)) return node.map((item) => recoloured(item, colour));
+  if (typeof node !== "object" || node === null) return node;
+  return Object.fromEntries(Object.entries(node).map(([key, item]) =>
+    [key, key === "data" || key === "datasets" ? item : recoloured(item, colour)]));
 }
+
+// A label that stays inside the window. Values come as the file holds them: no digit rounded away.
+function labeller() {
+  const label = document.createElement("table");
+  label.className = "chart-label";
+  label.hidden = true;
+  document.body.append(label);
+  return (_handler, event, _item, value) => {
+    label.hidden = value === null || value === undefined || value === "";
+    if (label.hidden) return;
+    const entries = typeof value === "object" ? Object.entries(value) : [["", value]];
+    label.replaceChildren(...entries.map(([name, item]) => {
+      const row = document.createElement("tr");
+      row.append(document.createElement("th"), document.createElement("td"));
+      row.firstChild.textContent = name;
+      row.lastChild.textContent = typeof item === "object" ? JSON.stringify(item) : String(item);
+      return row;
+    }));
+    const { width, height } = label.getBoundingClientRect();
+    const beside = (at, size, room) => Math.max(4, at + 14 + size > room ? at - 14 - size : at + 14);
+    label.style.left = `${beside(event.clientX, width, document.documentElement.clientWidth)}px`;
+    label.style.top = `${beside(event.clientY, height, window.innerHeight)}px`;
+  };
+}
+const showLabel = labeller();
 
 // One stop of the Tab key for each chart; arrows move from mark to mark, and the line beneath says what it is.
 function readable(box, canvas, reading) {
@@ -64,16 +92,16 @@ function readable(box, canvas, reading) {
 async function draw(box, vegaEmbed) {
   const answer = await fetch(box.dataset.spec);
   if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
-  const spec = await answer.json();
-  delete spec.usermeta;
-  delete spec.title;
-  delete spec.description;
+  const style = getComputedStyle(box);
+  const spec = recoloured(await answer.json(), (name) => style.getPropertyValue(name).trim());
+  // The page prints title and description; the rest would choose another library or our options.
+  for (const name of ["$schema", "usermeta", "title", "description"]) delete spec[name];
   if (spec.width === undefined && spec.layer === undefined && spec.mark === undefined) spec.autosize ??= "pad";
   else spec.width = "container";
   spec.autosize = spec.width === "container" ? { type: "fit-x", contains: "padding" } : spec.autosize;
   const own = spec.config ?? {};
   const ours = theme(box);
-  spec.config = { ...own, ...ours, axis: { ...own.axis, ...ours.axis }, legend: { ...own.legend, ...ours.legend } };
+  spec.config = { ...own, ...ours, axis: { ...own.axis, ...ours.axis }, axisY: { ...own.axisY, ...ours.axisY }, legend: { ...own.legend, ...ours.legend } };
 
   const canvas = document.createElement("div");
   canvas.className = "vega";
@@ -83,7 +111,7 @@ async function draw(box, vegaEmbed) {
   box.replaceChildren(canvas, reading);
   const { view } = await vegaEmbed(canvas, spec, {
     mode: "vega-lite", renderer: "svg", ast: true, actions: false, defaultStyle: false, loader,
-    tooltip: { disableDefaultStyle: true, formatTooltip: tooltip },
+    tooltip: showLabel,
   });
   const svg = canvas.querySelector("svg");
   svg?.setAttribute("aria-label", `Chart: ${box.dataset.title}`);

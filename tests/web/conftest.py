@@ -1,0 +1,127 @@
+"""The example catalog, served in this process or by a server of its own."""
+
+import importlib.util
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from datasette.app import Datasette
+from datasette.plugins import pm
+
+import catalog.web
+from catalog import store
+
+CHROMIUM = "/usr/bin/chromium"
+CHROMIUM_ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+def _load_example() -> ModuleType:
+    # The tests are no package (--import-mode=importlib), so a neighbour is loaded by its path.
+    spec = importlib.util.spec_from_file_location("web_example", Path(__file__).with_name("example.py"))
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="session")
+def example() -> ModuleType:
+    """The module that makes the example, with the texts in it."""
+    return _load_example()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _plugin() -> None:
+    """The plugin, registered once: by its entry point when it is installed, else here."""
+    if not any(plugin is catalog.web for plugin in pm.get_plugins()):
+        pm.register(catalog.web, "proofshelf")
+
+
+@pytest.fixture(scope="session")
+def database(tmp_path_factory: pytest.TempPathFactory, example: ModuleType) -> Path:
+    """A catalog with every state that a page can show."""
+    path: Path = example.build(tmp_path_factory.mktemp("catalog"))
+    return path
+
+
+@pytest.fixture(scope="session")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A catalog in which nothing is."""
+    path = tmp_path_factory.mktemp("empty") / "empty.db"
+    store.create(path, who="ada").close()
+    return path
+
+
+@dataclass(frozen=True)
+class Site:
+    """Asks one catalog for pages, without a network."""
+
+    datasette: Any
+
+    async def get(self, path: str, **more: Any) -> Any:
+        """The answer to one request."""
+        await self.datasette.invoke_startup()
+        return await self.datasette.client.get(path, **more)
+
+
+@pytest.fixture
+def open_site() -> Any:
+    """A function from databases to a site that serves them."""
+
+    def opened(*paths: Path, **settings: Any) -> Site:
+        return Site(Datasette([str(path) for path in paths], **settings))
+
+    return opened
+
+
+@pytest.fixture
+def site(database: Path, open_site: Any) -> Site:
+    """The example, served."""
+    served: Site = open_site(database)
+    return served
+
+
+@pytest.fixture(scope="session")
+def address(database: Path) -> Iterator[str]:
+    """The example behind a real server on this machine."""
+    import uvicorn
+
+    listener = socket.socket()
+    listener.bind(("127.0.0.1", 0))
+    server = uvicorn.Server(uvicorn.Config(Datasette([str(database)]).app(), log_level="error"))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+    thread.start()
+    deadline = time.monotonic() + 20
+    while not server.started:
+        assert time.monotonic() < deadline, "the server did not start"
+        time.sleep(0.02)
+    yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    server.should_exit = True
+    thread.join(timeout=10)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Real Chromium, without a window."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright isn't installed")
+    if not Path(CHROMIUM).exists():
+        pytest.skip(f"no Chromium at {CHROMIUM}")
+    with playwright.sync_playwright() as running:
+        launched = running.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_ARGUMENTS)
+        yield launched
+        launched.close()
