@@ -17,7 +17,6 @@ SQLITE_NEEDED = (3, 37, 0)
 APPLICATION_ID = 0x50525348
 """Marks the file as a catalog of ours (`PRSH`) for `file` and for anyone who opens it by hand."""
 BUSY_SECONDS = 20.0
-_MAGIC = b"SQLite format 3\0"
 
 
 def objects_path(path: Path) -> Path:
@@ -72,7 +71,7 @@ def open_database(
 ) -> tuple[Database, Path | None]:
     """The open database, and the copy that was kept if it had to be upgraded."""
     _sqlite_new_enough()
-    _looks_like_sqlite(path)
+    _might_be_a_catalog(path)
     with translated(path):
         connection = connect(path, writable, busy_seconds)
     try:
@@ -102,6 +101,8 @@ def connect(path: Path, writable: bool, busy_seconds: float = BUSY_SECONDS) -> s
     uri = f"{path.absolute().as_uri()}?mode={'rw' if writable else 'ro'}"
     connection = sqlite3.connect(uri, uri=True, timeout=busy_seconds, isolation_level=None)
     try:
+        if not writable and not os.access(path.parent, os.W_OK):
+            _readable_without_writing(connection, path)
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -164,14 +165,13 @@ def _sentence(path: Path, error: sqlite3.Error) -> str:
     if name.startswith("SQLITE_READONLY"):
         return f"{path} can't be written: the file or its folder is read-only"
     if name.startswith("SQLITE_CANTOPEN"):
-        return (
-            f"{path} can't be opened: check the permissions of the file and of its folder "
-            "(in a read-only folder, open a copy made by `proofshelf backup`)"
-        )
-    if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
-        return f"{path} is damaged or not a SQLite file ({text}); restore it from a backup"
+        return f"{path} can't be opened: check the permissions of the file and of its folder"
+    if name.startswith("SQLITE_NOTADB"):
+        return f"{path} is not a SQLite file, so it is no catalog"
+    if name.startswith("SQLITE_CORRUPT"):
+        return f"{path} is damaged ({text}); restore it from a backup"
     if name.startswith("SQLITE_IOERR"):
-        return f"reading or writing {path} failed ({text}); nothing was changed"
+        return f"reading or writing {path} failed ({text}, {name}); nothing was changed"
     if name.startswith("SQLITE_CONSTRAINT"):
         return f"the database refused this: {text}"
     return f"{path}: {text}"
@@ -186,22 +186,20 @@ def _sqlite_new_enough() -> None:
         )
 
 
-def _looks_like_sqlite(path: Path) -> None:
+def _might_be_a_catalog(path: Path) -> None:
+    """What can be told without opening the file. Closing a file that SQLite has open elsewhere in this
+    process would drop SQLite's locks on it (POSIX advisory locks), so it is never opened otherwise.
+    """
     if path.is_dir():
         raise CatalogError(f"{path} is a folder, not a catalog; name the file itself")
     if not path.exists():
         raise CatalogError(f"there is no catalog at {path}; `proofshelf init` makes one")
     if not path.is_file():
         raise CatalogError(f"{path} is not a regular file, so it is no catalog")
-    try:
-        with path.open("rb") as file:
-            start = file.read(len(_MAGIC))
-    except OSError as error:
-        raise CatalogError(f"{path} can't be read: {error.strerror}") from error
-    if not start:
+    if not os.access(path, os.R_OK):
+        raise CatalogError(f"{path} can't be read: its permissions don't allow it")
+    if path.stat().st_size == 0:
         raise CatalogError(f"{path} is empty (0 bytes); remove it, and `proofshelf init` makes a catalog")
-    if start != _MAGIC:
-        raise CatalogError(f"{path} is not a SQLite file, so it is no catalog")
 
 
 def _pending(connection: sqlite3.Connection, path: Path) -> list[str]:
@@ -242,6 +240,17 @@ def _can_write(connection: sqlite3.Connection, path: Path) -> None:
         raise CatalogError(f"{path} can't be written: the file or its folder is read-only")
     if connection.execute("PRAGMA query_only").fetchone()[0]:
         raise CatalogError(f"{path} was opened for reading only")
+
+
+def _readable_without_writing(connection: sqlite3.Connection, path: Path) -> None:
+    """A file in WAL mode needs a second file beside it even to be read."""
+    try:
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except sqlite3.OperationalError as error:
+        raise CatalogError(
+            f"{path} can't be read in a folder that can't be written: SQLite needs a file beside it; "
+            "open a copy made by `proofshelf backup`, which needs none"
+        ) from error
 
 
 def _migrate(connection: sqlite3.Connection) -> None:

@@ -1,0 +1,242 @@
+"""Opening a file: a new one, an older one, a newer one, and what is no catalog at all."""
+
+import os
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+from sqlite_utils import Database
+
+import catalog.database
+import catalog.migrations
+from catalog.append_only import trigger_problems
+from catalog.store import Catalog, CatalogError, create, open_catalog
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def rename_a_column(db: Database) -> None:
+    """A step as a future version might have: sqlite-utils rebuilds the table, which drops its triggers."""
+    db["rejected"].transform(rename={"reason": "why"})
+
+
+@pytest.fixture
+def newer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if this were a proofshelf with one more step."""
+    steps = (*catalog.migrations.STEPS, ("m0002_why", rename_a_column))
+    monkeypatch.setattr(catalog.migrations, "STEPS", steps)
+
+
+def test_a_new_file_is_whole(catalog: Catalog) -> None:
+    connection = catalog.connection
+    assert connection.execute("PRAGMA user_version").fetchone()[0] == 1
+    assert connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
+    # synchronous = FULL (2): a commit is on the disk before it is said to be done.
+    assert connection.execute("PRAGMA synchronous").fetchone()[0] == 2
+    assert connection.execute("PRAGMA foreign_keys").fetchone()[0] == 1
+    assert trigger_problems(connection) == []
+    assert [row["action"] for row in catalog.db["events"].rows] == ["init"]
+    assert catalog.head_path.read_text() == f'{{"hash":"{"0" * 64}","last":0,"runs":0}}\n'
+    others = {p.name for p in catalog.path.parent.iterdir()} - {"shelf.db", "shelf.db-wal", "shelf.db-shm"}
+    assert others == {"shelf.db.head"}
+
+
+def test_a_path_where_something_is_isnt_touched(catalog: Catalog, tmp_path: Path) -> None:
+    with pytest.raises(CatalogError, match="is there already"):
+        create(catalog.path)
+    with pytest.raises(CatalogError, match="is a folder"):
+        create(tmp_path)
+    with pytest.raises(CatalogError, match="is not there; make it first"):
+        create(tmp_path / "nowhere" / "shelf.db")
+    link = tmp_path / "link.db"
+    link.symlink_to(tmp_path / "target-that-is-not-there")
+    with pytest.raises(CatalogError, match="is there already"):
+        create(link)
+
+
+def test_names_that_mean_something_in_a_uri(tmp_path: Path) -> None:
+    path = tmp_path / "what? 100% #1.db"
+    create(path).close()
+    with open_catalog(path, writable=True) as opened:
+        assert opened.audit().sound
+
+
+@pytest.mark.parametrize("writable", [True, False])
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (None, "there is no catalog at .*; `proofshelf init` makes one"),
+        (b"", r"is empty \(0 bytes\); remove it, and `proofshelf init`"),
+        (b"PK\x03\x04" + b"x" * 200, "is not a SQLite file"),
+        (b"SQLite format 3\0" + b"\xff" * 4096, "is damaged|is not a SQLite file"),
+    ],
+)
+def test_what_is_no_catalog(tmp_path: Path, content: bytes | None, sentence: str, writable: bool) -> None:
+    path = tmp_path / "shelf.db"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(CatalogError, match=sentence):
+        open_catalog(path, writable=writable)
+    # Nothing was made or changed by looking.
+    assert path.exists() == (content is not None)
+    assert content is None or path.read_bytes() == content
+
+
+def test_a_folder_a_pipe_and_a_foreign_database(tmp_path: Path) -> None:
+    with pytest.raises(CatalogError, match="is a folder, not a catalog"):
+        open_catalog(tmp_path, writable=False)
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(CatalogError, match="is not a regular file"):
+        open_catalog(tmp_path / "pipe", writable=False)
+    foreign = tmp_path / "foreign.db"
+    with sqlite3.connect(foreign) as connection:
+        connection.execute("CREATE TABLE _sqlite_migrations (anything TEXT)")
+    before = foreign.read_bytes()
+    with pytest.raises(CatalogError, match="is a SQLite file, but no proofshelf catalog"):
+        open_catalog(foreign, writable=True)
+    assert foreign.read_bytes() == before
+
+
+def test_a_catalog_cut_short_ends_in_a_sentence(full: Catalog) -> None:
+    full.close()
+    data = full.path.read_bytes()
+    full.path.write_bytes(data[: len(data) // 2])
+    with pytest.raises(CatalogError, match="is damaged"), open_catalog(full.path, writable=False) as opened:
+        report = opened.audit()
+        assert not report.sound
+        raise CatalogError("is damaged, and the audit says so")
+
+
+@pytest.mark.usefixtures("newer")
+def test_an_older_file_is_upgraded_after_a_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "shelf.db"
+    with monkeypatch.context() as older:
+        older.setattr(catalog.migrations, "STEPS", catalog.migrations.STEPS[:1])
+        create(path, who="tester").close()
+    with pytest.raises(
+        CatalogError, match="was made by an older proofshelf and is upgraded by the next command"
+    ):
+        open_catalog(path, writable=False)
+    with open_catalog(path, writable=True) as upgraded:
+        kept = tmp_path / "shelf.db.version-1"
+        assert upgraded.notice == f"{path} was upgraded; the catalog as it was is kept in {kept}"
+        assert upgraded.connection.execute("PRAGMA user_version").fetchone()[0] == 2
+        # The rebuilt table has its triggers again.
+        assert trigger_problems(upgraded.connection) == []
+        assert "why" in upgraded.db["rejected"].columns_dict
+    with open_catalog(path, writable=True) as again:
+        assert again.notice is None
+    # The copy is a catalog of the older version, with its data.
+    with monkeypatch.context() as older:
+        older.setattr(catalog.migrations, "STEPS", catalog.migrations.STEPS[:1])
+        with open_catalog(kept, writable=False) as old:
+            assert [row["action"] for row in old.db["events"].rows] == ["init"]
+    assert not [p for p in tmp_path.iterdir() if p.suffix in (".copy", ".new")]
+
+
+def test_a_step_that_fails_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "shelf.db"
+    create(path).close()
+
+    def breaks(db: Database) -> None:
+        db.conn.execute("ALTER TABLE events ADD COLUMN more TEXT")
+        db.conn.execute("SELECT * FROM nowhere")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(catalog.migrations, "STEPS", (*catalog.migrations.STEPS, ("m0002_breaks", breaks)))
+        with pytest.raises(CatalogError, match="nowhere"):
+            open_catalog(path, writable=True)
+    with open_catalog(path, writable=True) as opened:
+        assert "more" not in opened.db["events"].columns_dict
+        assert opened.audit().sound
+
+
+def test_a_newer_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "shelf.db"
+    steps = (*catalog.migrations.STEPS, ("m0002_details", lambda db: None))
+    with monkeypatch.context() as newer:
+        newer.setattr(catalog.migrations, "STEPS", steps)
+        create(path).close()
+    for writable in (True, False):
+        with pytest.raises(CatalogError, match=r"made by a newer proofshelf .*'m0002_details'.*; upgrade"):
+            open_catalog(path, writable=writable)
+
+
+def test_a_newer_version_number_is_refused(catalog: Catalog) -> None:
+    catalog.connection.execute("PRAGMA user_version = 7")
+    with pytest.raises(CatalogError, match="its version is 7, this one knows 1"):
+        open_catalog(catalog.path, writable=True)
+
+
+def test_an_old_sqlite_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 31, 1))
+    with pytest.raises(CatalogError, match=r"proofshelf needs 3\.37 or newer"):
+        create(tmp_path / "shelf.db")
+
+
+def test_a_locked_catalog_ends_in_one_sentence(catalog: Catalog) -> None:
+    other = sqlite3.connect(catalog.path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    sentence = f"{catalog.path} is locked by another writer; try again when it has finished"
+    with (
+        open_catalog(catalog.path, writable=True, busy_seconds=0.1) as second,
+        pytest.raises(CatalogError) as raised,
+        second.write(),
+    ):
+        raise AssertionError("unreachable: the lock is another's")
+    assert str(raised.value) == sentence
+    # Reading goes on meanwhile.
+    with open_catalog(catalog.path, writable=False, busy_seconds=0.1) as reader:
+        assert reader.audit().sound
+
+
+def test_reading_only_means_it(catalog: Catalog) -> None:
+    with open_catalog(catalog.path, writable=False) as reader:
+        with pytest.raises(CatalogError, match="was opened for reading only"):
+            reader.write()
+        with pytest.raises(sqlite3.OperationalError, match="readonly"):
+            reader.connection.execute("DELETE FROM events")
+
+
+AS_NOBODY = """
+import os, sys
+from pathlib import Path
+from catalog.store import CatalogError, open_catalog
+os.setgid(65534); os.setuid(65534)  # after the imports: the library may be root's alone
+for writable in (True, False):
+    try:
+        with open_catalog(Path(sys.argv[1]), writable=writable) as catalog:
+            print("opened", catalog.audit().sound)
+    except CatalogError as error:
+        print(error)
+"""
+
+
+@pytest.mark.skipif(
+    not hasattr(os, "getuid") or os.getuid() != 0, reason="only root can become somebody else"
+)
+def test_a_read_only_folder() -> None:
+    # Root may write anywhere, so another user looks. WAL needs its -shm file, which can't be made there.
+    with tempfile.TemporaryDirectory(prefix="shelf-") as name:
+        folder = Path(name)
+        with create(folder / "shelf.db") as made:
+            made.backup(folder / "copy")
+        folder.chmod(0o755)
+        said = [
+            subprocess.run(
+                [sys.executable, "-c", AS_NOBODY, str(path)],
+                cwd=ROOT,
+                capture_output=True,
+                text=True,
+                check=True,
+            ).stdout.splitlines()
+            for path in (folder / "shelf.db", folder / "copy" / "shelf.db")
+        ]
+    assert "can't be written" in said[0][0]
+    assert "open a copy made by `proofshelf backup`" in said[0][1]
+    # A backup holds no WAL, so it can be read where nothing can be written.
+    assert "can't be written" in said[1][0]
+    assert said[1][1] == "opened True"
