@@ -15,7 +15,7 @@ class Record(BaseModel):
 
 
 SLUG_PATTERN = r"^[a-z0-9](?:[a-z0-9._-]{0,98}[a-z0-9])?$"
-_DECIMAL = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,4})?")
+_DECIMAL = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,4})?", re.ASCII)
 _DRIVE = re.compile(r"^[A-Za-z]:")
 
 
@@ -46,7 +46,10 @@ Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$", description="SHA-256, l
 GitSha1 = Annotated[str, Field(pattern=r"^[0-9a-f]{40}$", description="git SHA-1, lower-case hexadecimal")]
 Timestamp = Annotated[
     str,
-    Field(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z$", description="UTC, ISO 8601 with 'Z'"),
+    Field(
+        pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?Z$",
+        description="UTC, ISO 8601 with 'Z'",
+    ),
 ]
 DecimalString = Annotated[str, AfterValidator(_decimal_string), Field(description="a decimal number as text")]
 PackagePath = Annotated[str, AfterValidator(_package_path), Field(max_length=500)]

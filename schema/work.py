@@ -24,7 +24,7 @@ class Author(Record):
     """A person or group as the record names it, in the order of the record."""
 
     name: NonEmpty
-    orcid: str | None = Field(default=None, pattern=r"^\d{4}-\d{4}-\d{4}-\d{3}[\dX]$")
+    orcid: str | None = Field(default=None, pattern=r"^[0-9]{4}-[0-9]{4}-[0-9]{4}-[0-9]{3}[0-9X]$")
 
 
 class Abstract(Record):
