@@ -5,7 +5,6 @@ from collections.abc import Sequence
 
 from catalog.append_only import IDENTITY_SCHEMES
 from catalog.works import find_work
-from ingest.identifiers import normalise
 
 MOST_TERMS = 32
 """So many words of a query count; a pasted abstract is found by its first ones."""
@@ -67,6 +66,8 @@ def _match(text: str) -> str | None:
 
 def _named(db: sqlite3.Connection, text: str) -> list[int]:
     """Works that this text names: by slug, by the slug of a package, or by an identifier."""
+    from ingest.identifiers import normalise  # slow to load, and only a search needs it
+
     ids = []
     if (known := find_work(db, text.lower())) is not None:
         ids.append(known.id)

@@ -1,6 +1,8 @@
 """The catalog as one object: everything that is written into it is written here.
 
 Each method is one unit: it happens whole or not at all. Errors are `CatalogError` with a sentence.
+Readers and the verifier are imported by the methods that need them, so that a look at the catalog
+starts without them.
 """
 
 import json
@@ -8,7 +10,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlite_utils import Database
 
@@ -16,7 +18,6 @@ from artifacts.errors import ArtifactError
 from artifacts.hashing import Digest, hash_file
 from artifacts.objects import ObjectStore, Swept
 from artifacts.package import Package, open_package
-from artifacts.verify import verify_package
 from catalog import audit, chain, database
 from catalog.anchor import EMPTY, read_head, write_head
 from catalog.audit import AuditReport, Problem
@@ -24,15 +25,15 @@ from catalog.backup import Backup, backup
 from catalog.clock import now, whoami
 from catalog.code_version import code_version
 from catalog.errors import CatalogError
-from catalog.imports import OUTCOMES, ImportReport, add_records
 from catalog.packages import Added, add_rows, known_version, read_screening
 from catalog.screening import add_screening
-from ingest.errors import IngestError
-from ingest.readers import read
 from schema.artifact import Manifest
 from schema.event import Event
 from schema.states import FileState
 from schema.verification import Level, Verification
+
+if TYPE_CHECKING:
+    from catalog.imports import ImportReport
 
 __all__ = [
     "Added",
@@ -40,7 +41,6 @@ __all__ = [
     "Backup",
     "Catalog",
     "CatalogError",
-    "ImportReport",
     "create",
     "open_catalog",
 ]
@@ -157,11 +157,15 @@ class Catalog:
 
     def import_file(
         self, path: str | Path, who: str | None = None, progress: Callable[[int], None] | None = None
-    ) -> ImportReport:
+    ) -> "ImportReport":
         """Take a bibliography in, whatever its format; `progress` is told the number of records read.
 
         Interrupted, it leaves nothing. The same file again changes no work.
         """
+        from catalog.imports import OUTCOMES, add_records
+        from ingest.errors import IngestError
+        from ingest.readers import read
+
         who = who or whoami()
         try:
             reading = read(Path(path))
@@ -184,6 +188,8 @@ class Catalog:
         progress: Callable[..., None] | None = None,
     ) -> tuple[int, Verification]:
         """Verify a stored package from its stored files and record the run; returns its number too."""
+        from artifacts.verify import verify_package
+
         artifact_id = self.artifact_id(slug, version)
         if artifact_id is None:
             which = f" in version {version}" if version is not None else ""

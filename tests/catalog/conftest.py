@@ -15,7 +15,7 @@ from schema.verification import Verification
 CATEGORIES = ("metaresearch", "open_science")
 
 
-def screening(work: str = "demo", **changes: Any) -> dict[str, Any]:
+def screening_record(work: str = "demo", **changes: Any) -> dict[str, Any]:
     """A panel of three models that all call the work out of scope, and scores of a two-headed model."""
     record: dict[str, Any] = {
         "raters": [{"id": f"model-{n}", "kind": "model", "name": f"Model {n}"} for n in (1, 2, 3)],
@@ -82,6 +82,12 @@ def screening(work: str = "demo", **changes: Any) -> dict[str, Any]:
 
 
 @pytest.fixture
+def screening() -> Callable[..., dict[str, Any]]:
+    """Makes a screening record; see `screening_record`."""
+    return screening_record
+
+
+@pytest.fixture
 def write_package(tmp_path: Path) -> Callable[..., Path]:
     """Writes a package: one CSV, a query for its sum, a claim of it; `changes` go into the manifest."""
     written = 0
@@ -143,7 +149,7 @@ def catalog(tmp_path: Path) -> Iterator[Catalog]:
 @pytest.fixture
 def full(catalog: Catalog, write_package: Callable[..., Path], tmp_path: Path) -> Catalog:
     """A catalog with rows in every table."""
-    catalog.add_package(write_package(screened=screening()), "tester")
+    catalog.add_package(write_package(screened=screening_record()), "tester")
     bibliography = tmp_path / "some.bib"
     bibliography.write_text(
         "@article{a, title={Alpha and omega}, author={Doe, Jane}, doi={10.1000/alpha}}\n"

@@ -11,7 +11,7 @@ from catalog.anchor import Head, read_head, write_head
 from catalog.append_only import create_triggers
 from catalog.audit import AuditReport
 from catalog.chain import stored_run
-from catalog.store import Catalog, CatalogError
+from catalog.store import Catalog, CatalogError, open_catalog
 from schema.verification import GENESIS, Verification, chain_hash
 
 
@@ -262,10 +262,9 @@ def test_changed_and_missing_objects_are_named(full: Catalog) -> None:
 
 
 def test_an_audit_only_reads(chained: Catalog) -> None:
-    before = chained.path.read_bytes()
-    chained.audit(objects=True)
-    assert not chained.connection.in_transaction
-    assert chained.path.read_bytes() == before
+    with open_catalog(chained.path, writable=False) as reader:
+        assert reader.audit(objects=True).sound
+        assert not reader.connection.in_transaction
 
 
 @pytest.mark.parametrize(

@@ -102,12 +102,13 @@ def test_a_folder_a_pipe_and_a_foreign_database(tmp_path: Path) -> None:
 
 def test_a_catalog_cut_short_ends_in_a_sentence(full: Catalog) -> None:
     full.close()
-    data = full.path.read_bytes()
-    full.path.write_bytes(data[: len(data) // 2])
-    with pytest.raises(CatalogError, match="is damaged"), open_catalog(full.path, writable=False) as opened:
-        report = opened.audit()
-        assert not report.sound
-        raise CatalogError("is damaged, and the audit says so")
+    os.truncate(full.path, full.path.stat().st_size // 2)
+    try:
+        with open_catalog(full.path, writable=False) as opened:
+            sentences = [problem.sentence for problem in opened.audit().problems]
+    except CatalogError as error:
+        sentences = [str(error)]
+    assert any("is damaged" in sentence for sentence in sentences)
 
 
 @pytest.mark.usefixtures("newer")
