@@ -40,8 +40,8 @@ RISE = 1.0001  # a job counts as saturated when it can't gain 0.01 %
 MARGIN = 1e-5  # slack of its mixed-integer test
 FLOOR_SLACK = 1e-8  # levels come from a solver of this accuracy: floors give way by as much
 # Exact mode: a price this share of the round's total proves saturation; smaller ones wait a round.
-SMALLEST_PRICE = 1e-6
-LARGEST_GAP = 1e-9
+SMALLEST_PRICE = 1e-5
+LARGEST_GAP = 1e-9  # in levels, between primal and dual
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +105,7 @@ def _exact(problem: Problem) -> Allocation:
         y, pi = y / total, rise.type_prices / total
         limit = bound(problem, y, pi)
         primal, dual = rise.increment / unit, limit - float(y @ rise.floors[kind])
-        if abs(dual - primal) > LARGEST_GAP * max(1.0, limit):
+        if abs(dual - primal) * unit > LARGEST_GAP:
             raise SolverError(
                 f"A filling round has increments {primal} (primal) and {dual} (dual), expected "
                 f"a difference below {LARGEST_GAP}."
