@@ -68,8 +68,8 @@ class FileHasher:
         Creates missing folders; refuses to overwrite. Raises like `hash_file`, and StoreError when
         the copy can't be written.
         """
-        os.makedirs(os.path.dirname(os.fspath(destination)) or ".", exist_ok=True)
         try:
+            os.makedirs(os.path.dirname(os.fspath(destination)) or ".", exist_ok=True)
             target = os.open(
                 destination, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o600
             )

@@ -21,7 +21,7 @@ from typing import IO, Any, BinaryIO, cast
 
 from pydantic import TypeAdapter, ValidationError
 
-from artifacts.errors import PackageError
+from artifacts.errors import PackageError, StoreError
 from artifacts.hashing import why_not_written
 from artifacts.manifest import MANIFEST_NAME, MAX_MANIFEST_BYTES, parse_manifest
 from schema.artifact import Manifest
@@ -90,10 +90,10 @@ def open_package(path: str | os.PathLike[str], limits: Limits | None = None) -> 
     if not path.is_file():
         state = "is not a regular file" if path.exists() else "is not there"
         raise PackageError(f"{path}: {state}; expected a package folder or a zip or tar archive")
-    folder = tempfile.mkdtemp(prefix="proofshelf-package-")
+    folder = temporary_folder("package")
     try:
-        unpack(path, Path(folder), limits)
-        yield _read_package(_entered(Path(folder)), name=path.name)
+        unpack(path, folder, limits)
+        yield _read_package(_entered(folder), name=path.name)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -176,6 +176,14 @@ def unpack(archive: Path, folder: Path, limits: Limits | None = None) -> None:
     except OSError as error:
         raise PackageError(f"{archive.name}: can't be unpacked: {why_not_written(error)}") from error
     raise PackageError(f"{archive.name}: is neither a folder nor a zip or tar archive")
+
+
+def temporary_folder(purpose: str) -> Path:
+    """A new private folder. Raises StoreError when none can be made."""
+    try:
+        return Path(tempfile.mkdtemp(prefix=f"proofshelf-{purpose}-"))
+    except OSError as error:
+        raise StoreError(f"no temporary folder can be made: {why_not_written(error)}") from error
 
 
 def _read_package(root: Path, name: str | None = None) -> Package:

@@ -3,16 +3,16 @@
 import difflib
 import json
 import shutil
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from artifacts.analyses import ProcessLimits
-from artifacts.errors import AnalysisError, PackageError, StoreError
+from artifacts.errors import AnalysisError, PackageError
 from artifacts.files import Resolve
-from artifacts.hashing import FileHasher, why_not_written
+from artifacts.hashing import FileHasher
+from artifacts.package import temporary_folder
 from artifacts.runner import Runner
 from schema.artifact import Analysis, Manifest
 
@@ -48,7 +48,7 @@ def rerun(
     chosen = _chosen(manifest, analysis)
     parameters = dict(chosen.parameters) | overridden(chosen, overrides)
     changed = tuple(sorted(name for name in overrides if parameters[name] != chosen.parameters[name]))
-    folder = Path(tempfile.mkdtemp(prefix="proofshelf-rerun-"))
+    folder = temporary_folder("rerun")
     try:
         _copy_inputs(root, manifest, chosen, folder, resolve)
         with Runner(limits) as runner:
@@ -168,8 +168,6 @@ def _copy_inputs(
             digest = hasher.copy_and_hash(place, folder / path)
         except FileNotFoundError as error:
             raise PackageError(f"{path}: is missing, so {analysis.id} can't be run") from error
-        except OSError as error:
-            raise StoreError(f"{path}: can't be copied: {why_not_written(error)}") from error
         if digest.sha256 != files[path].sha256:
             raise PackageError(
                 f"{path}: isn't the package's file (its SHA-256 is {digest.sha256}), "

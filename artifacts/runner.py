@@ -2,8 +2,8 @@
 
 import json
 import os
+import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
@@ -20,8 +20,8 @@ from artifacts.analyses import (
     time_limit,
     too_slow,
 )
-from artifacts.errors import AnalysisError, StoreError
-from artifacts.hashing import why_not_written
+from artifacts.errors import AnalysisError
+from artifacts.package import temporary_folder
 from artifacts.process import Child, Died, ReplyTooLong, TookTooLong
 from artifacts.query import run_query
 from schema.artifact import Analysis
@@ -39,13 +39,10 @@ class Runner:
         self.limits = limits or ProcessLimits()
         self._known: dict[str, RegisteredAnalysis] | None = None
         self._builtins: Child | None = None
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._folder: Path | None = None
 
     def __enter__(self) -> Self:
-        try:
-            self._folder = tempfile.TemporaryDirectory(prefix="proofshelf-run-")
-        except OSError as error:
-            raise StoreError(f"no temporary folder can be made: {why_not_written(error)}") from error
+        self._folder = temporary_folder("run")
         return self
 
     def __exit__(
@@ -55,7 +52,8 @@ class Runner:
             self._builtins.end()
             self._builtins = None
         if self._folder is not None:
-            self._folder.cleanup()
+            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder = None
 
     def implementation(self, analysis: Analysis) -> str | None:
         """Who would compute: a registered package, the query engine, or None for a package's own code."""
@@ -91,7 +89,7 @@ class Runner:
     def _cwd(self) -> str:
         if self._folder is None:
             raise AnalysisError("a Runner is a context: open it with 'with'")
-        return self._folder.name
+        return os.fspath(self._folder)
 
     def _run_builtin(
         self, analysis: Analysis, name: str, inputs: dict[str, str], parameters: Mapping[str, Any]

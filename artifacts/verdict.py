@@ -121,7 +121,7 @@ def _confirmed_sentence(manifest: Manifest, standings: Mapping[str, Standing]) -
 
 def _findings_words(findings: list[Claim], standings: Mapping[str, Standing]) -> str:
     good = [f for f in findings if standings[f.id].outcome.confirms]
-    words = f"{_of(len(good), len(findings), 'finding')} of ours confirmed"
+    words = f"{_of(len(good), len(findings), 'finding')} confirmed"
     spoken = {f.relation.claim for f in good if f.relation is not None and f.relation.kind == "contradicts"}
     if spoken:
         words += f", contradicting {len(spoken)} published claim{'s' if len(spoken) > 1 else ''}"

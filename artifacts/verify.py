@@ -5,7 +5,6 @@ folder. What doesn't match isn't read, and what can't run is said to be so.
 """
 
 import shutil
-import tempfile
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,10 +13,10 @@ from typing import Literal
 from artifacts.analyses import AnalysisResult, ProcessLimits
 from artifacts.compare import NotProduced, compare, value_at
 from artifacts.environment import environment
-from artifacts.errors import PackageError, StoreError
+from artifacts.errors import PackageError
 from artifacts.extract import compare_extraction, extract
 from artifacts.files import FileResult, Progress, Resolve, hash_package
-from artifacts.hashing import why_not_written
+from artifacts.package import temporary_folder
 from artifacts.runner import Runner
 from artifacts.verdict import claim_standings, count, verdict, weakest_depth
 from schema.artifact import Analysis, Claim, Evidence, Manifest, Source
@@ -47,10 +46,7 @@ def verify_package(
     analyses. Raises StoreError when the private copies can't be written; all else is in the run.
     """
     started = _now()
-    try:
-        folder = Path(tempfile.mkdtemp(prefix="proofshelf-verify-"))
-    except OSError as error:
-        raise StoreError(f"no temporary folder can be made: {why_not_written(error)}") from error
+    folder = temporary_folder("verify")
     try:
         run = _Run(manifest, level, folder, limits)
         copies = {path: folder / path for path in run.paths_to_read()}

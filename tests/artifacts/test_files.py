@@ -27,7 +27,11 @@ CHANGES: list[tuple[bytes, bytes, str]] = [
     (b"a\r\nb\r\n", b"a\nb\n", "differs from the recorded file only in line endings: recorded with CRLF"),
     (b"a\rb\r", b"a\nb\n", "differs from the recorded file only in line endings: recorded with CR"),
     (b"a\n", b"\xef\xbb\xbfa\n", "differs from the recorded file only by a byte order mark at its beginning"),
-    (b"\xef\xbb\xbfa\n", b"a\n", "differs from the recorded file only by the byte order mark that it has lost"),
+    (
+        b"\xef\xbb\xbfa\n",
+        b"a\n",
+        "differs from the recorded file only by the byte order mark that it has lost",
+    ),
     (b"a\n", b"a", "differs from the recorded file only by the line end that its last line has lost"),
     (b"abc", b"abcdef", "is the recorded file with 3 bytes appended"),
     (b"abcdef", b"abc", "is 3 bytes shorter than recorded (3 of 6); maybe cut off"),

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from artifacts.analyses import AnalysisResult, ProcessLimits
+from artifacts.query_worker import _ColumnKind
 from artifacts.runner import Runner
 from schema.artifact import Analysis
 
@@ -98,6 +99,39 @@ def test_integers_keep_all_their_digits(ask: Ask, values: list[int]) -> None:
 def test_decimals_come_back_to_the_last_bit(ask: Ask, values: list[float]) -> None:
     text = "x\n" + "".join(f"{v!r}\n" for v in values)
     assert [[v] for v in values] == rows(ask("SELECT x FROM t", {"t.csv": text}))
+
+
+CELLS = st.sampled_from(
+    [
+        "",
+        "0",
+        "-0",
+        "1",
+        "-17",
+        "01",
+        "1.5",
+        "-2e3",
+        "1e99",
+        "1e999",
+        "123456789012345",
+        "9007199254740993",
+        "x",
+    ]
+    + ["9223372036854775807", "9223372036854775808", "1\n2", "\n", "\u0661", "1 ", "+1"]
+)
+
+
+@given(st.lists(st.lists(CELLS, min_size=1, max_size=6), min_size=1, max_size=4))
+def test_looking_at_many_cells_at_once_says_the_same_as_one_by_one(batches: list[list[str]]) -> None:
+    """The quick look is a shortcut only: every column gets the type that the slow rule gives."""
+    quick, slow = _ColumnKind(), _ColumnKind()
+    for batch in batches:
+        if not quick.is_text:
+            quick.see_column(tuple(batch))
+        for cell in filter(None, batch):
+            if not slow.is_text:
+                slow.see(cell)
+    assert quick.name == slow.name
 
 
 PRINTABLE = st.text(
@@ -383,6 +417,18 @@ def test_queries_that_give_no_value(ask: Ask, sql: str) -> None:
 def test_an_expression_too_deep_ends(ask: Ask) -> None:
     assert failure(ask("SELECT " + "(" * 5000 + "1" + ")" * 5000))[0] == "crashed"
     assert failure(ask("SELECT " + "1+" * 5000 + "1"))[0] == "crashed"
+
+
+def test_a_statement_that_is_endless_to_prepare_ends(ask: Ask) -> None:
+    """Each level names the one before twice, so forty of them are a trillion selects before any row."""
+    levels = ["l0 AS (SELECT 1 AS x)"]
+    levels += [f"l{i} AS (SELECT a.x FROM l{i - 1} a, l{i - 1} b)" for i in range(1, 40)]
+    assert failure(ask(f"WITH {', '.join(levels)} SELECT count(*) FROM l39"))[0] in ("timed_out", "crashed")
+
+
+def test_subqueries_nested_beyond_any_use_end(ask: Ask) -> None:
+    assert failure(ask("SELECT (" * 3000 + "SELECT 1" + ")" * 3000))[0] == "crashed"
+    assert failure(ask("SELECT * FROM (" * 3000 + "SELECT 1" + ")" * 3000))[0] in ("crashed", "timed_out")
 
 
 def test_the_same_query_gives_the_same_bytes(ask: Ask) -> None:

@@ -120,9 +120,20 @@ def test_values_have_the_type_of_the_parameter(default: Any, text: str, expected
 
 @pytest.mark.parametrize(
     ("default", "text"),
-    [(1, "1.5"), (1, "true"), (True, "1"), (1.5, "x"), (1.5, "NaN"), ([1], "a,b"), ([1], "[[1]]"), ({}, "[]")],
+    [
+        (1, "1.5"),
+        (1, "true"),
+        (True, "1"),
+        (1.5, "x"),
+        (1.5, "NaN"),
+        ([1], "a,b"),
+        ([1], "[[1]]"),
+        ({}, "[]"),
+    ],
 )
 def test_values_of_another_type_are_refused(default: Any, text: str) -> None:
     analysis = Analysis(id="a", kind="builtin", builtin="b", parameters={"p": default})
-    with pytest.raises(AnalysisError, match=r"^analysis a: p='.*' isn't .* such as .*; its parameters are p="):
+    with pytest.raises(
+        AnalysisError, match=r"^analysis a: p='.*' isn't .* such as .*; its parameters are p="
+    ):
         overridden(analysis, {"p": text})

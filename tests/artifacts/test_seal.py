@@ -51,7 +51,9 @@ def test_sealing_fills_adds_and_keeps_all_else(tmp_path: Path, draft: dict[str, 
     assert (digest.bytes, digest.sha256, digest.git_blob_sha1) == tuple(
         written["files"][0][name] for name in ("bytes", "sha256", "git_blob_sha1")
     )
-    assert {k: v for k, v in draft.items() if k != "files"} == {k: v for k, v in written.items() if k != "files"}
+    assert {k: v for k, v in draft.items() if k != "files"} == {
+        k: v for k, v in written.items() if k != "files"
+    }
     with open_package(root) as package:
         assert sealed.manifest_sha256 == package.manifest_sha256
 
@@ -79,7 +81,9 @@ def refused(root: Path) -> str:
     return str(caught.value)
 
 
-def test_what_cannot_be_sealed_is_left_as_it_was(make_package: Make, draft: dict[str, Any], tmp_path: Path) -> None:
+def test_what_cannot_be_sealed_is_left_as_it_was(
+    make_package: Make, draft: dict[str, Any], tmp_path: Path
+) -> None:
     root = make_package()
     (root / "inputs/jobs.csv").unlink()
     assert refused(root) == (
@@ -89,7 +93,9 @@ def test_what_cannot_be_sealed_is_left_as_it_was(make_package: Make, draft: dict
         "../secret": "manifest.json: files[0]: '../secret' leads outside the package",
         "/etc/passwd": "manifest.json: files[0]: '/etc/passwd' leads outside the package",
     }.items():
-        (root / "manifest.json").write_text(json.dumps({**draft, "files": [{"path": entry, "role": "input"}]}))
+        (root / "manifest.json").write_text(
+            json.dumps({**draft, "files": [{"path": entry, "role": "input"}]})
+        )
         assert refused(root) == expected
     (root / "manifest.json").write_text(json.dumps({**draft, "files": ["x"]}))
     assert refused(root) == "manifest.json: files[0]: expected an object with a `path`"

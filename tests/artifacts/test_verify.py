@@ -77,7 +77,10 @@ def test_levels(make_package: Make, verify: Verify) -> None:
     root = make_package()
     hashed = verify(root, level="hash")
     assert hashed.outcome is RunOutcome.INCOMPLETE
-    assert hashed.verdict == "Incomplete: all 2 files match, but no claim was recomputed; 3 left out of this run."
+    assert (
+        hashed.verdict
+        == "Incomplete: all 2 files match, but no claim was recomputed; 3 left out of this run."
+    )
     assert {Depth.HASH} == {s.depth for s in standings_of(hashed, _manifest(root)).values()}
     again = verify(root, level="reaggregate")
     assert again.outcome is RunOutcome.VERIFIED
@@ -118,7 +121,9 @@ def test_an_analysis_that_reads_nothing_recomputes_nothing(
     assert run.outcome is RunOutcome.INCOMPLETE
 
 
-def test_the_depth_is_of_what_was_really_read(make_package: Make, verify: Verify, draft: dict[str, Any]) -> None:
+def test_the_depth_is_of_what_was_really_read(
+    make_package: Make, verify: Verify, draft: dict[str, Any]
+) -> None:
     """Naming a primary input beside a saved output doesn't make a re-aggregation a recomputation."""
     draft["analyses"][1]["inputs"]["jobs"] = "inputs/jobs.csv"
     run = verify(make_package(draft))
@@ -132,7 +137,9 @@ def test_a_wrong_claim_fails_and_is_named(make_package: Make, verify: Verify, dr
     draft["claims"][0]["value"] = "21"
     run = verify(make_package(draft))
     assert (RunOutcome.FAILED, 3) == (run.outcome, run.outcome.exit_code)
-    assert run.verdict.startswith("Failed: 1 claim doesn't come out: mean-steps (21 claimed, 20.0 computed). ")
+    assert run.verdict.startswith(
+        "Failed: 1 claim doesn't come out: mean-steps (21 claimed, 20.0 computed). "
+    )
     assert ("21", "20.0", "-1", CheckOutcome.DIFFERS) == (
         check(run, "mean-steps").expected,
         check(run, "mean-steps").observed,
@@ -176,12 +183,16 @@ def test_a_missing_and_an_extra_file_fail(make_package: Make, verify: Verify) ->
     run = verify(root)
     assert run.outcome is RunOutcome.FAILED
     assert "2 files aren't as recorded: inputs/jobs.csv (missing), notes.txt (unlisted)" in run.verdict
-    assert {"inputs/jobs.csv": FileState.MISSING, "outputs/trace.json": FileState.MATCH, "notes.txt": FileState.UNLISTED} == {
-        c.subject: c.outcome for c in run.checks if c.kind == "file"
-    }
+    assert {
+        "inputs/jobs.csv": FileState.MISSING,
+        "outputs/trace.json": FileState.MATCH,
+        "notes.txt": FileState.UNLISTED,
+    } == {c.subject: c.outcome for c in run.checks if c.kind == "file"}
 
 
-def test_a_pointer_to_nothing_is_not_produced(make_package: Make, verify: Verify, draft: dict[str, Any]) -> None:
+def test_a_pointer_to_nothing_is_not_produced(
+    make_package: Make, verify: Verify, draft: dict[str, Any]
+) -> None:
     draft["claims"][0]["evidence"][0]["pointer"] = "/rows/7/0"
     run = verify(make_package(draft))
     assert run.outcome is RunOutcome.FAILED
@@ -224,7 +235,12 @@ def test_a_package_own_code_is_refused(make_package: Make, verify: Verify, draft
 
 
 def with_page(draft: dict[str, Any], **more: Any) -> dict[str, Any]:
-    source = {"title": "the page", "file": "page.html", "selector": "script#data", "equals": "outputs/trace.json"}
+    source = {
+        "title": "the page",
+        "file": "page.html",
+        "selector": "script#data",
+        "equals": "outputs/trace.json",
+    }
     draft["sources"] = [{**source, **more}]
     return draft
 
@@ -242,7 +258,9 @@ def test_a_page_and_what_it_embeds(make_package: Make, verify: Verify, draft: di
     assert [("identical", None), ("equal", None)] == source_checks(verify(root))
 
 
-def test_a_page_that_embeds_other_data_fails(make_package: Make, verify: Verify, draft: dict[str, Any]) -> None:
+def test_a_page_that_embeds_other_data_fails(
+    make_package: Make, verify: Verify, draft: dict[str, Any]
+) -> None:
     run = verify(make_package(with_page(draft), {"page.html": PAGE.replace("2.5", "2.6")}))
     assert run.outcome is RunOutcome.FAILED
     expected = "differs from outputs/trace.json at /1/total: 2.6 in the page, 2.5 in the file"
@@ -347,7 +365,7 @@ def test_a_finding_contradicts_without_changing_the_claim(
     root = make_package(draft)
     run = verify(root)
     assert run.outcome is RunOutcome.VERIFIED
-    assert "; 1 of 1 finding of ours confirmed, contradicting 1 published claim." in run.verdict
+    assert "; 1 of 1 finding confirmed, contradicting 1 published claim." in run.verdict
     lines = report_lines(run, _manifest(root))
     assert [("claim", "mean-steps", 0), ("finding", "exact", 1), ("claim", "jobs", 0)] == [
         (line.kind, line.subject, line.indent) for line in lines[:3]
@@ -416,7 +434,9 @@ def test_progress_is_told(make_package: Make, verify: Verify) -> None:
     assert ("from-trace", 2, 2) == told[-1]
 
 
-def test_nothing_is_left_behind(make_package: Make, verify: Verify, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_left_behind(
+    make_package: Make, verify: Verify, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     root = make_package()
     before = sorted(p.relative_to(root) for p in root.rglob("*"))
     private = tmp_path / "tmp"
