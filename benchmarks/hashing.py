@@ -26,7 +26,8 @@ with open(sys.argv[1], "rb") as names:
     paths = names.read().split(b"\\0")[:-1]
 out = []
 for path, digest in zip(paths, hash_files(paths)):
-    out.append(b"%s %s %d  %s\\n" % (digest.sha256.encode(), digest.git_blob_sha1.encode(), digest.bytes, path))
+    hashes = digest.sha256.encode(), digest.git_blob_sha1.encode()
+    out.append(b"%s %s %d  %s\\n" % (*hashes, digest.bytes, path))
 os.write(1, b"".join(out))
 """
 
@@ -73,7 +74,9 @@ def measure(paths: list[Path], names: Path, rounds: int) -> dict[str, float]:
         theirs.append(cpu_seconds(theirs_argv, names))
         ours.append(cpu_seconds([*ours_argv, str(names)]))
         start.append(cpu_seconds([*ours_argv, str(empty)]))
-    median = {k: statistics.median(v[1:]) for k, v in {"ours": ours, "theirs": theirs, "start": start}.items()}
+    median = {
+        k: statistics.median(v[1:]) for k, v in {"ours": ours, "theirs": theirs, "start": start}.items()
+    }
     return {
         "proofshelf_s": round(median["ours"], 3),
         "proofshelf_without_start_s": round(median["ours"] - median["start"], 3),
@@ -85,7 +88,9 @@ def measure(paths: list[Path], names: Path, rounds: int) -> dict[str, float]:
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--small", action="store_true", help="a tenth of the bytes and files")
     parser.add_argument("--json", action="store_true")
@@ -100,7 +105,11 @@ def main() -> None:
         ):
             paths = make_files(folder / label.split()[0], count, total)
             size = sum(p.stat().st_size for p in paths)
-            results[label] = {"files": len(paths), "bytes": size, **measure(paths, folder / "names", options.rounds)}
+            results[label] = {
+                "files": len(paths),
+                "bytes": size,
+                **measure(paths, folder / "names", options.rounds),
+            }
     if options.json:
         print(json.dumps(results, indent=2))
         return

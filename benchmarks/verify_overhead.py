@@ -32,7 +32,8 @@ from artifacts.runner import Runner
 from artifacts.verify import verify_package
 
 def used():
-    return sum(u.ru_utime + u.ru_stime for u in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
+    usages = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
 what, folder = sys.argv[1:]
 outcome = None
@@ -131,7 +132,9 @@ def measure(folder: Path, rounds: int) -> dict[str, Any]:
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--package", type=Path, action="append", default=[], help="another package folder")
     parser.add_argument("--json", action="store_true")

@@ -123,7 +123,7 @@ class Evidence(Record):
     """Where a claim's number comes out: an analysis, and a JSON Pointer (RFC 6901) into its outputs."""
 
     analysis: Slug
-    pointer: str = Field(pattern=r"^(/[^/]*)*$")
+    pointer: str = Field(pattern=r"^(/([^~/]|~[01])*)*$")
 
 
 class Relation(Record):
@@ -197,6 +197,10 @@ class Manifest(Record):
         _once("analysis", [a.id for a in self.analyses])
         _once("claim", [c.id for c in self.claims])
         paths = {f.path for f in self.files}
+        for file in self.files:
+            for folder in _folders(file.path):
+                if folder in paths:
+                    raise ValueError(f"file {folder!r} can't also be the folder of {file.path!r}")
         if "manifest.json" in paths:
             raise ValueError("manifest.json can't list itself among `files`")
         for source in self.sources:
@@ -224,6 +228,11 @@ class Manifest(Record):
                         f"claim {claim.id}: speaks of {claim.relation.claim!r}, no published claim here"
                     )
         return self
+
+
+def _folders(path: str) -> list[str]:
+    parts = path.split("/")
+    return ["/".join(parts[:depth]) for depth in range(1, len(parts))]
 
 
 def _once(what: str, names: list[str]) -> None:

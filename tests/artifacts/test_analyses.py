@@ -77,9 +77,7 @@ def test_two_distributions_with_one_name(analyses: Path) -> None:
     other.mkdir()
     (other / "METADATA").write_text("Metadata-Version: 2.1\nName: other\nVersion: 1.0\n")
     (other / "entry_points.txt").write_text("[proofshelf.analyses]\nmean = other:run\n")
-    with pytest.raises(
-        AnalysisError, match="two analyses are registered as 'mean': demo_core.first.analysis:mean"
-    ):
+    with pytest.raises(AnalysisError, match=r"two analyses are registered as 'mean': demo_core\.first"):
         registered()
 
 

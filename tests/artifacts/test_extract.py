@@ -4,7 +4,10 @@ from artifacts.errors import PackageError
 from artifacts.extract import compare_extraction, extract, json_difference
 from schema.states import CheckOutcome
 
-PAGE = b'<html><body><p>Text &amp; more</p><script id="gavel-data" type="application/json">{"a": "&lt;b>", "n": 1}</script></body></html>'
+PAGE = (
+    b"<html><body><p>Text &amp; more</p>"
+    b'<script id="gavel-data" type="application/json">{"a": "&lt;b>", "n": 1}</script></body></html>'
+)
 
 
 def test_a_script_is_taken_as_it_stands() -> None:

@@ -19,7 +19,7 @@ def results(root: Path, manifest: object = None) -> dict[str, FileResult]:
 
 def test_untouched_files_match(make_package: Make) -> None:
     states = {path: r.state for path, r in results(make_package()).items()}
-    assert {"inputs/jobs.csv": FileState.MATCH, "outputs/trace.json": FileState.MATCH} == states
+    assert states == {"inputs/jobs.csv": FileState.MATCH, "outputs/trace.json": FileState.MATCH}
 
 
 CHANGES: list[tuple[bytes, bytes, str]] = [
@@ -98,7 +98,7 @@ def test_a_folder_where_a_file_should_be(make_package: Make) -> None:
     (root / "inputs/jobs.csv").unlink()
     (root / "inputs/jobs.csv").mkdir()
     result = results(root)["inputs/jobs.csv"]
-    assert (FileState.MISMATCH, "is not a regular file") == (result.state, result.detail)
+    assert (result.state, result.detail) == (FileState.MISMATCH, "is not a regular file")
 
 
 def test_a_name_that_is_no_text(make_package: Make) -> None:

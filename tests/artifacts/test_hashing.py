@@ -110,5 +110,5 @@ def test_a_copy_to_a_full_disk_is_one_sentence(tmp_path: Path, monkeypatch: pyte
     real = os.open
     target = os.fspath(tmp_path / "to")
     monkeypatch.setattr(os, "open", lambda p, *a, **k: full if os.fspath(p) == target else real(p, *a, **k))
-    with pytest.raises(StoreError, match="can't copy .*from: the disk is full"):
+    with pytest.raises(StoreError, match=r"can't copy .*from: the disk is full"):
         copy_and_hash(tmp_path / "from", tmp_path / "to")

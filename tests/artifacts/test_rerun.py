@@ -42,12 +42,12 @@ def test_another_parameter_gives_another_result(package: Path) -> None:
     """The mean of 10, 20 and 30 is 20; three times that is 60."""
     assert call(package, {}).outputs["mean"] == 20
     result = call(package, {"factor": "3"})
-    assert ("mean", {"factor": 3}, ("factor",), 60) == (
+    assert (
         result.analysis,
         result.parameters,
         result.changed,
         result.outputs["mean"],
-    )
+    ) == ("mean", {"factor": 3}, ("factor",), 60)
     assert call(package, {"factor": "1"}).changed == ()
 
 

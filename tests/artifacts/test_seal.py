@@ -42,11 +42,11 @@ def test_sealing_fills_adds_and_keeps_all_else(tmp_path: Path, draft: dict[str, 
     draft["files"] = [{"description": "kept", "path": "inputs/jobs.csv", "role": "input"}]
     (root / "manifest.json").write_text(json.dumps(draft))
     sealed = seal(root)
-    assert (("outputs/trace.json", "output"),) == sealed.added
-    assert (("inputs/jobs.csv",), ()) == (sealed.filled, sealed.corrected)
+    assert sealed.added == (("outputs/trace.json", "output"),)
+    assert (sealed.filled, sealed.corrected) == (("inputs/jobs.csv",), ())
     written = json.loads((root / "manifest.json").read_text())
     assert list(draft) == list(written)
-    assert ["description", "path", "role", "bytes", "sha256", "git_blob_sha1"] == list(written["files"][0])
+    assert list(written["files"][0]) == ["description", "path", "role", "bytes", "sha256", "git_blob_sha1"]
     digest = hash_file(root / "inputs/jobs.csv")
     assert (digest.bytes, digest.sha256, digest.git_blob_sha1) == tuple(
         written["files"][0][name] for name in ("bytes", "sha256", "git_blob_sha1")
@@ -68,7 +68,7 @@ def test_sealing_twice_changes_nothing(make_package: Make) -> None:
 def test_a_corrected_file_is_told(make_package: Make) -> None:
     root = make_package()
     (root / "inputs/jobs.csv").write_text("id,steps\n1,5\n")
-    assert ("inputs/jobs.csv",) == seal(root).corrected
+    assert seal(root).corrected == ("inputs/jobs.csv",)
 
 
 def refused(root: Path) -> str:
@@ -133,4 +133,4 @@ def test_a_disk_that_is_full(make_package: Make, monkeypatch: pytest.MonkeyPatch
     with pytest.raises(StoreError, match=r"manifest\.json can't be written: the disk is full"):
         seal(root)
     assert before == (root / "manifest.json").read_bytes()
-    assert ["inputs", "manifest.json", "outputs"] == sorted(os.listdir(root))
+    assert sorted(os.listdir(root)) == ["inputs", "manifest.json", "outputs"]

@@ -41,22 +41,22 @@ def test_a_package_that_proves_its_numbers(make_package: Make, verify: Verify) -
         "Verified: 3 of 3 published claims confirmed "
         "(2 recomputed from primary inputs, 1 re-aggregated from saved outputs)."
     )
-    assert (Depth.RECOMPUTED, CheckOutcome.EQUAL) == (
+    assert (
         check(run, "mean-steps").depth,
         check(run, "mean-steps").outcome,
-    )
+    ) == (Depth.RECOMPUTED, CheckOutcome.EQUAL)
     assert check(run, "jobs").outcome is CheckOutcome.IDENTICAL
-    assert (Depth.REAGGREGATED, "2.0", "0") == (
+    assert (
         check(run, "mean-total").depth,
         check(run, "mean-total").observed,
         check(run, "mean-total").difference,
-    )
-    assert (2, 2, 3, 3) == (
+    ) == (Depth.REAGGREGATED, "2.0", "0")
+    assert (
         run.counts.files,
         run.counts.files_matching,
         run.counts.claims,
         run.counts.confirmed,
-    )
+    ) == (2, 2, 3, 3)
 
 
 def test_two_runs_say_the_same(make_package: Make, verify: Verify) -> None:
@@ -84,8 +84,9 @@ def test_levels(make_package: Make, verify: Verify) -> None:
     assert {Depth.HASH} == {s.depth for s in standings_of(hashed, _manifest(root)).values()}
     again = verify(root, level="reaggregate")
     assert again.outcome is RunOutcome.VERIFIED
-    assert [CheckOutcome.NOT_RECOMPUTED, CheckOutcome.EQUAL] == [
-        check(again, name).outcome for name in ("mean-steps", "mean-total")
+    assert [check(again, name).outcome for name in ("mean-steps", "mean-total")] == [
+        CheckOutcome.NOT_RECOMPUTED,
+        CheckOutcome.EQUAL,
     ]
     assert check(again, "jobs").detail == "analysis from-jobs: left out at level 'reaggregate'"
 
@@ -97,7 +98,7 @@ def test_a_package_without_anything_to_recompute_is_incomplete(
     for claim in draft["claims"]:
         claim["evidence"] = []
     run = verify(make_package(draft))
-    assert (RunOutcome.INCOMPLETE, 4, Depth.SAVED) == (run.outcome, run.outcome.exit_code, run.depth)
+    assert (run.outcome, run.outcome.exit_code, run.depth) == (RunOutcome.INCOMPLETE, 4, Depth.SAVED)
     assert run.verdict == (
         "Incomplete: all 2 files match, but no claim was recomputed; "
         "3 only saved, with nothing to recompute them."
@@ -136,16 +137,16 @@ def test_the_depth_is_of_what_was_really_read(
 def test_a_wrong_claim_fails_and_is_named(make_package: Make, verify: Verify, draft: dict[str, Any]) -> None:
     draft["claims"][0]["value"] = "21"
     run = verify(make_package(draft))
-    assert (RunOutcome.FAILED, 3) == (run.outcome, run.outcome.exit_code)
+    assert (run.outcome, run.outcome.exit_code) == (RunOutcome.FAILED, 3)
     assert run.verdict.startswith(
         "Failed: 1 claim doesn't come out: mean-steps (21 claimed, 20.0 computed). "
     )
-    assert ("21", "20.0", "-1", CheckOutcome.DIFFERS) == (
+    assert (
         check(run, "mean-steps").expected,
         check(run, "mean-steps").observed,
         check(run, "mean-steps").difference,
         check(run, "mean-steps").outcome,
-    )
+    ) == ("21", "20.0", "-1", CheckOutcome.DIFFERS)
 
 
 def test_a_changed_byte_fails_and_nothing_is_computed_from_it(make_package: Make, verify: Verify) -> None:
@@ -156,7 +157,8 @@ def test_a_changed_byte_fails_and_nothing_is_computed_from_it(make_package: Make
     run = verify(root)
     assert run.outcome is RunOutcome.FAILED
     assert run.verdict.startswith(
-        "Failed: 1 file isn't as recorded: inputs/jobs.csv (mismatch: has the recorded length but other bytes). "
+        "Failed: 1 file isn't as recorded: "
+        "inputs/jobs.csv (mismatch: has the recorded length but other bytes). "
         "1 of 3 published claims confirmed (1 re-aggregated from saved outputs)"
     )
     refused = check(run, "mean-steps")
@@ -164,7 +166,7 @@ def test_a_changed_byte_fails_and_nothing_is_computed_from_it(make_package: Make
     assert refused.detail == (
         "analysis from-jobs: wasn't run, because inputs/jobs.csv (mismatch) isn't the package's file"
     )
-    assert (None, Depth.SAVED) == (refused.observed, refused.depth)
+    assert (refused.observed, refused.depth) == (None, Depth.SAVED)
 
 
 def test_line_endings_only_is_still_a_mismatch(make_package: Make, verify: Verify) -> None:
@@ -183,11 +185,11 @@ def test_a_missing_and_an_extra_file_fail(make_package: Make, verify: Verify) ->
     run = verify(root)
     assert run.outcome is RunOutcome.FAILED
     assert "2 files aren't as recorded: inputs/jobs.csv (missing), notes.txt (unlisted)" in run.verdict
-    assert {
+    assert {c.subject: c.outcome for c in run.checks if c.kind == "file"} == {
         "inputs/jobs.csv": FileState.MISSING,
         "outputs/trace.json": FileState.MATCH,
         "notes.txt": FileState.UNLISTED,
-    } == {c.subject: c.outcome for c in run.checks if c.kind == "file"}
+    }
 
 
 def test_a_pointer_to_nothing_is_not_produced(
@@ -196,10 +198,10 @@ def test_a_pointer_to_nothing_is_not_produced(
     draft["claims"][0]["evidence"][0]["pointer"] = "/rows/7/0"
     run = verify(make_package(draft))
     assert run.outcome is RunOutcome.FAILED
-    assert (CheckOutcome.NOT_PRODUCED, "the list at '/rows' has 1 entries, so none at 7") == (
+    assert (
         check(run, "mean-steps").outcome,
         check(run, "mean-steps").detail,
-    )
+    ) == (CheckOutcome.NOT_PRODUCED, "the list at '/rows' has 1 entries, so none at 7")
     assert "mean-steps (not produced)" in run.verdict
 
 
@@ -210,7 +212,7 @@ def test_a_query_that_is_stopped_leaves_the_run_incomplete(
         "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT count(*) FROM t"
     )
     run = verify(make_package(draft), limits=ProcessLimits(longest_s=1))
-    assert (RunOutcome.INCOMPLETE, 4) == (run.outcome, run.outcome.exit_code)
+    assert (run.outcome, run.outcome.exit_code) == (RunOutcome.INCOMPLETE, 4)
     assert run.verdict.startswith(
         "Incomplete: some checks couldn't be run: mean-steps (timed out), jobs (timed out). 1 of 3 published"
     )
@@ -253,9 +255,9 @@ def test_a_page_and_what_it_embeds(make_package: Make, verify: Verify, draft: di
     """1.50 in the page and 1.5 in the file are one number, so the extraction is equal, not identical."""
     root = make_package(with_page(draft), {"page.html": PAGE})
     sha1 = next(f.git_blob_sha1 for f in _manifest(root).files if f.path == "page.html")
-    assert [("equal", None)] == source_checks(verify(root))
+    assert source_checks(verify(root)) == [("equal", None)]
     root = make_package(with_page(draft, git_blob_sha1=sha1), {"page.html": PAGE})
-    assert [("identical", None), ("equal", None)] == source_checks(verify(root))
+    assert source_checks(verify(root)) == [("identical", None), ("equal", None)]
 
 
 def test_a_page_that_embeds_other_data_fails(
@@ -271,7 +273,7 @@ def test_a_page_that_embeds_other_data_fails(
 def test_a_page_of_another_commit_fails(make_package: Make, verify: Verify, draft: dict[str, Any]) -> None:
     run = verify(make_package(with_page(draft, git_blob_sha1="0" * 40), {"page.html": PAGE}))
     assert run.outcome is RunOutcome.FAILED
-    assert ("differs", "page.html: has another git blob SHA-1") == source_checks(run)[0]
+    assert source_checks(run)[0] == ("differs", "page.html: has another git blob SHA-1")
 
 
 def test_a_page_that_is_not_in_the_package_is_only_recorded(
@@ -308,8 +310,10 @@ def test_a_second_implementation_makes_a_claim_independent(
 ) -> None:
     run = verify(make_package(with_builtins(draft, "mean", "mean-again")))
     assert run.outcome is RunOutcome.VERIFIED
-    assert ["query (SQLite)", "demo_core.first", "demo_core.second"] == [
-        c.implementation for c in claim_checks(run, "mean-steps")
+    assert [c.implementation for c in claim_checks(run, "mean-steps")] == [
+        "query (SQLite)",
+        "demo_core.first",
+        "demo_core.second",
     ]
     assert run.counts.independent == 1
     assert "1 also by a second implementation" in run.verdict
@@ -327,7 +331,7 @@ def test_a_crash_beside_a_confirmation_is_not_hidden(
 ) -> None:
     run = verify(make_package(with_builtins(draft, "breaks")))
     assert run.outcome is RunOutcome.INCOMPLETE
-    assert [CheckOutcome.EQUAL, CheckOutcome.CRASHED] == [c.outcome for c in claim_checks(run, "mean-steps")]
+    assert [c.outcome for c in claim_checks(run, "mean-steps")] == [CheckOutcome.EQUAL, CheckOutcome.CRASHED]
     assert run.counts.confirmed == 2
 
 
@@ -367,14 +371,16 @@ def test_a_finding_contradicts_without_changing_the_claim(
     assert run.outcome is RunOutcome.VERIFIED
     assert "; 1 of 1 finding confirmed, contradicting 1 published claim." in run.verdict
     lines = report_lines(run, _manifest(root))
-    assert [("claim", "mean-steps", 0), ("finding", "exact", 1), ("claim", "jobs", 0)] == [
-        (line.kind, line.subject, line.indent) for line in lines[:3]
+    assert [(line.kind, line.subject, line.indent) for line in lines[:3]] == [
+        ("claim", "mean-steps", 0),
+        ("finding", "exact", 1),
+        ("claim", "jobs", 0),
     ]
-    assert ("contradicts mean-steps", "identical", "30") == (
+    assert (
         lines[1].relation,
         lines[1].outcome,
         lines[1].observed,
-    )
+    ) == ("contradicts mean-steps", "identical", "30")
     assert ("verdict", run.verdict) == (lines[-1].kind, lines[-1].text)
 
 
@@ -411,7 +417,7 @@ def verify_stored(root: Path, store: ObjectStore) -> Verification:
 
 def test_a_stored_package_is_verified_from_its_objects(stored: tuple[Path, ObjectStore]) -> None:
     run = verify_stored(*stored)
-    assert (RunOutcome.VERIFIED, "store") == (run.outcome, run.origin)
+    assert (run.outcome, run.origin) == (RunOutcome.VERIFIED, "store")
 
 
 def test_an_object_changed_or_lost_in_the_store(stored: tuple[Path, ObjectStore]) -> None:
@@ -422,16 +428,16 @@ def test_an_object_changed_or_lost_in_the_store(stored: tuple[Path, ObjectStore]
     second.unlink()
     run = verify_stored(root, store)
     assert run.outcome is RunOutcome.FAILED
-    assert [FileState.MISMATCH, FileState.MISSING] == [c.outcome for c in run.checks if c.kind == "file"]
+    assert [c.outcome for c in run.checks if c.kind == "file"] == [FileState.MISMATCH, FileState.MISSING]
     assert {CheckOutcome.REFUSED} == {c.outcome for c in run.checks if c.kind == "claim"}
 
 
 def test_progress_is_told(make_package: Make, verify: Verify) -> None:
     told: list[tuple[str, int, int]] = []
     verify(make_package(), progress=lambda what, done, total: told.append((what, done, total)))
-    assert ["inputs/jobs.csv", "outputs/trace.json", "from-jobs", "from-trace"] == [t[0] for t in told]
+    assert [t[0] for t in told] == ["inputs/jobs.csv", "outputs/trace.json", "from-jobs", "from-trace"]
     assert told[1][1] == told[1][2]
-    assert ("from-trace", 2, 2) == told[-1]
+    assert told[-1] == ("from-trace", 2, 2)
 
 
 def test_nothing_is_left_behind(
@@ -443,7 +449,7 @@ def test_nothing_is_left_behind(
     private.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(private))
     verify(root)
-    assert [] == list(private.iterdir())
+    assert list(private.iterdir()) == []
     assert before == sorted(p.relative_to(root) for p in root.rglob("*"))
 
 
