@@ -61,9 +61,17 @@ function labeller() {
 }
 const showLabel = labeller();
 
+// The library's own words for a mark round its numbers; what its label shows doesn't.
+function exactly(mark) {
+  const shown = mark.__data__?.tooltip;
+  if (typeof shown !== "object" || shown === null) return mark.getAttribute("aria-label");
+  return Object.entries(shown).map(([name, value]) => `${name} ${value}`).join(", ");
+}
+
 // One stop of the Tab key for each chart; arrows move from mark to mark, and the line beneath says what it is.
 function readable(box, canvas, reading) {
-  const marks = [...canvas.querySelectorAll('[role="graphics-symbol"][aria-label]')];
+  const marks = [...canvas.querySelectorAll('[role="graphics-symbol"][aria-label]')]
+    .filter((mark) => !/axis|legend|title|line|trail|area/.test(mark.getAttribute("aria-roledescription")));
   if (!marks.length) return;
   let current = 0;
   const say = (mark) => { reading.textContent = mark.getAttribute("aria-label"); };
@@ -74,6 +82,7 @@ function readable(box, canvas, reading) {
     marks[current].focus();
   };
   marks.forEach((mark, index) => {
+    mark.setAttribute("aria-label", exactly(mark));
     mark.setAttribute("tabindex", index ? "-1" : "0");
     mark.addEventListener("focus", () => { current = index; say(mark); });
     mark.addEventListener("mouseenter", () => say(mark));

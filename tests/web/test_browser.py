@@ -1,0 +1,211 @@
+"""Pages in real Chromium: drawn, quiet, self-contained, usable by keyboard and on a phone."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+PAGES = [
+    "/",
+    "/works",
+    "/search?q=gpu",
+    "/artifacts",
+    "/verifications",
+    "/work/tias",
+    "/work/gavel-osdi20",
+    "/artifact/gavel",
+    "/artifact/tias-record",
+    "/verification/3",
+    "/work/none-such",
+]
+WIDTHS = {"desktop": 1280, "tablet": 820, "phone": 390, "small phone": 320}
+
+
+class Visit:
+    """One page in one window, with everything that it said and asked for."""
+
+    def __init__(self, page: Any, address: str) -> None:
+        self.page = page
+        self.address = address
+        self.said: list[str] = []
+        self.elsewhere: list[str] = []
+        page.on("console", lambda message: self.said.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: self.said.append(f"error: {error}"))
+        page.on("request", self._asked)
+
+    def _asked(self, request: Any) -> None:
+        if not request.url.startswith((self.address, "data:")):
+            self.elsewhere.append(request.url)
+
+    def go(self, path: str) -> Any:
+        """Open a page of the catalog."""
+        self.page.goto(self.address + path)
+        return self.page
+
+    def chart(self) -> Any:
+        """Open the package's page and wait for its chart."""
+        self.go("/artifact/gavel")
+        self.page.wait_for_selector(".chart svg", timeout=30_000)
+        return self.page
+
+
+@pytest.fixture
+def visit(browser: Any, address: str) -> Iterator[Callable[..., Visit]]:
+    """A function that opens a window."""
+    contexts = []
+
+    def opened(width: int = 1280, **options: Any) -> Visit:
+        context = browser.new_context(viewport={"width": width, "height": 844}, **options)
+        contexts.append(context)
+        return Visit(context.new_page(), address)
+
+    yield opened
+    for context in contexts:
+        context.close()
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_no_error_and_nothing_asked_elsewhere(visit: Any, path: str) -> None:
+    seen = visit()
+    page = seen.go(path)
+    if path == "/artifact/gavel":
+        page.wait_for_selector(".chart svg", timeout=30_000)
+    page.wait_for_load_state("networkidle")
+    # The browser itself notes a page that answers 404.
+    assert [line for line in seen.said if "status of 404" not in line] == []
+    assert seen.elsewhere == []
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_page_never_scrolls_sideways(visit: Any, path: str) -> None:
+    page = visit().go(path)
+    page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+    for name, width in WIDTHS.items():
+        page.set_viewport_size({"width": width, "height": 844})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, name
+
+
+def test_the_chart_has_every_point_and_its_exact_value(visit: Any, example: Any) -> None:
+    page = visit().chart()
+    points = page.locator('.chart [aria-roledescription="point"]')
+    assert points.count() == len(example.SERIES)
+    points.nth(1).hover()
+    assert page.locator(".chart-label").inner_text().split() == ["step", "2", "total", "3.0406281234567"]
+    assert "3.0406281234567" in page.locator(".reading").inner_text()
+    page.mouse.move(2, 2)
+    assert page.locator(".chart-label").is_hidden()
+
+
+def test_the_label_stays_in_the_window_of_a_phone(visit: Any) -> None:
+    page = visit(390).chart()
+    points = page.locator('.chart [aria-roledescription="point"]')
+    for number in (0, points.count() - 1):
+        points.nth(number).hover()
+        box = page.locator(".chart-label").bounding_box()
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 390
+
+
+def test_the_chart_is_read_by_keyboard(visit: Any) -> None:
+    page = visit().chart()
+    page.locator('.chart [aria-roledescription="point"]').first.focus()
+    page.keyboard.press("ArrowRight")
+    assert "3.0406281234567" in page.locator(".reading").inner_text()
+    page.keyboard.press("End")
+    assert "6.839183" in page.locator(".reading").inner_text()
+    tabbable = page.locator('.chart [role="graphics-symbol"][tabindex="0"]')
+    assert tabbable.count() == 1
+
+
+def test_a_figure_cannot_choose_our_options(visit: Any) -> None:
+    page = visit().chart()
+    assert page.locator(".vega-actions").count() == 0
+
+
+def test_without_javascript_everything_but_the_chart_stands(visit: Any) -> None:
+    page = visit(java_script_enabled=False).go("/artifact/gavel")
+    assert page.locator("noscript .notice").is_visible()
+    assert page.locator("img.still").is_visible()
+    page.get_by_text("The 5 rows behind the chart").click()
+    assert page.get_by_role("cell", name="3.0406281234567").first.is_visible()
+    page.locator("#claim-mean-aware summary").click()
+    assert page.get_by_text("baseline table, first row").is_visible()
+
+
+def _contrast(page: Any, selector: str) -> float:
+    return float(
+        page.evaluate(
+            """selector => {
+      const parts = colour => colour.match(/[\\d.]+/g).slice(0, 3).map(Number);
+      const light = colour => parts(colour).map(v => v / 255)
+        .map(v => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+        .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+      const element = document.querySelector(selector);
+      let behind = element;
+      while (getComputedStyle(behind).backgroundColor === "rgba(0, 0, 0, 0)") behind = behind.parentElement;
+      const one = light(getComputedStyle(element).color);
+      const other = light(getComputedStyle(behind).backgroundColor);
+      return (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);
+    }""",
+            selector,
+        )
+    )
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_words_are_readable_in_both_schemes(visit: Any, scheme: str) -> None:
+    seen = visit(color_scheme=scheme)
+    page = seen.go("/artifact/gavel")
+    for selector in (
+        "h1",
+        ".muted",
+        "td .outcome.ok",
+        "td .outcome.bad",
+        "td .outcome.saved",
+        ".button",
+        ".stamp b",
+    ):
+        assert _contrast(page, selector) >= 4.5, selector
+    page = seen.go("/work/tias")
+    for selector in (".who b.model", ".status", ".status.model", ".chip.score", ".chip.state", ".never"):
+        assert _contrast(page, selector) >= 4.5, selector
+
+
+def test_the_chart_follows_the_scheme(visit: Any) -> None:
+    page = visit(color_scheme="light").chart()
+    point = page.locator('.chart [aria-roledescription="point"]').first
+    bright = point.get_attribute("fill")
+    assert bright == "#0f58a8"
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_timeout(200)
+    page.wait_for_selector(".chart svg")
+    assert point.get_attribute("fill") not in (None, bright)
+
+
+def test_a_claim_becomes_a_card_on_a_phone(visit: Any) -> None:
+    page = visit(390).go("/artifact/gavel")
+    assert page.locator("table.claims thead").is_hidden()
+    line = page.locator("#claim-mean-aware td").first.bounding_box()
+    assert line["x"] >= 0
+    assert line["x"] + line["width"] <= 390
+
+
+def test_search_by_keyboard_alone(visit: Any) -> None:
+    page = visit().go("/")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to content"
+    page.get_by_role("searchbox").focus()
+    page.keyboard.type("information-agnostic")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/search?q=*")
+    assert page.get_by_role("link", name="TIAS").is_visible()
+
+
+def test_screenshots_for_the_eye(visit: Any, tmp_path: Path) -> None:
+    """Nothing here can tell whether they are beautiful: they lie in pytest's folder to be looked at."""
+    for name, options in {"phone": {"width": 390}, "dark": {"color_scheme": "dark"}}.items():
+        visit(**options).chart().screenshot(path=tmp_path / f"{name}.png", full_page=True)
+        assert (tmp_path / f"{name}.png").stat().st_size > 10_000
