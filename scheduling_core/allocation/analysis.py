@@ -8,6 +8,8 @@ deterministic: the seed is part of the interface and unused.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast, get_args
@@ -92,7 +94,8 @@ def trace_aggregation(
 ) -> Json:
     """Aggregate a saved trace (input ``trace``, CSV or JSON) again, solving nothing.
 
-    Parameters START_STEP, END_STEP, JOB_ID and STEPS, the length of the trace.
+    Parameters START_STEP, END_STEP, JOB_ID and STEPS, the length of the trace. With an input
+    ``source``, outputs count under ``hashes_verified`` the inputs whose SHA-256 it records rightly.
     """
     chosen = read_parameters(parameters, INTERVAL)
     _check_steps(chosen)
@@ -103,12 +106,14 @@ def trace_aggregation(
             f"The trace holds no records of policy {missing[0]!r}, expected 'aware' and 'agnostic'."
         )
     baseline = _aggregates(trace, chosen)
-    outputs = {
+    outputs: Json = {
         "parameters": chosen,
         "baseline": baseline,
         "counts": _counts(trace),
         "checks": trace.checks(),
     }
+    if "source" in inputs:
+        outputs["hashes_verified"] = _hashes_verified(inputs)
     totals = _totals_rows({"saved": trace})
     return {
         "outputs": outputs,
@@ -120,6 +125,29 @@ def trace_aggregation(
         },
         "charts": {"totals": totals_chart(totals, "Total score by step, saved trace")},
     }
+
+
+def _hashes_verified(inputs: Mapping[str, Path]) -> int:
+    """How many inputs have the SHA-256 that ``source`` records for them.
+
+    ``source`` is a JSON object whose ``files`` are objects with ``input`` and ``sha256``.
+    """
+    path = Path(inputs["source"])
+    try:
+        recorded = {f["input"]: f["sha256"] for f in json.loads(path.read_bytes())["files"]}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise SchedulingError(
+            f"{path.name} records no hashes, expected 'files' with 'input' and 'sha256' ({error!r})."
+        ) from None
+    missing = [name for name in recorded if name not in inputs]
+    if missing:
+        raise SchedulingError(
+            f"{path.name} records a hash of {missing[0]!r}, expected an input of that name."
+        )
+    return sum(
+        hashlib.sha256(Path(inputs[name]).read_bytes()).hexdigest() == sha256
+        for name, sha256 in recorded.items()
+    )
 
 
 def _modes(names: Sequence[str]) -> list[Mode]:
