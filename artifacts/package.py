@@ -191,6 +191,8 @@ def _read_package(root: Path, name: str | None = None) -> Package:
     file = root / MANIFEST_NAME
     if file.is_symlink():
         raise PackageError(f"{shown}: manifest.json is a symbolic link; {_PLAIN_ONLY}")
+    if file.exists() and not file.is_file():
+        raise PackageError(f"{shown}: manifest.json is not a regular file; {_PLAIN_ONLY}")
     try:
         with file.open("rb") as stream:
             data = stream.read(MAX_MANIFEST_BYTES + 1)

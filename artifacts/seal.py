@@ -85,6 +85,8 @@ def _read_draft(root: Path, place: Path) -> dict[str, Any]:
         raise PackageError(f"{root}: is not a folder; only a folder can be sealed")
     if place.is_symlink():
         raise PackageError(f"{root}: manifest.json is a symbolic link; a package holds plain files only")
+    if place.exists() and not place.is_file():
+        raise PackageError(f"{root}: manifest.json is not a regular file; a package holds plain files only")
     try:
         data = place.read_bytes()
     except FileNotFoundError as error:

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
+LEAST_WORK_S = 0.05  # below that a ratio says nothing
 BUNDLED = ROOT / "artifacts" / "packages"
 
 MEASURE = """
@@ -127,7 +128,8 @@ def measure(folder: Path, rounds: int) -> dict[str, Any]:
         verify.append(result["cpu_s"])
         outcome = result["outcome"]
     w, v = statistics.median(work[1:]), statistics.median(verify[1:])
-    return {"work_s": round(w, 3), "verify_s": round(v, 3), "ratio": round(v / w, 3), "outcome": outcome}
+    ratio = round(v / w, 3) if w >= LEAST_WORK_S else None
+    return {"work_s": round(w, 3), "verify_s": round(v, 3), "ratio": ratio, "outcome": outcome}
 
 
 def main() -> None:
@@ -151,7 +153,7 @@ def main() -> None:
     for label, r in results.items():
         print(
             f"{label}: verify {r['verify_s']:.2f} s CPU, hashing and analyses alone {r['work_s']:.2f} s, "
-            f"ratio {r['ratio']:.2f} ({r['outcome']})"
+            f"ratio {r['ratio'] or 'not measurable'} ({r['outcome']})"
         )
 
 

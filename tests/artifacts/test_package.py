@@ -232,7 +232,10 @@ def test_no_package_at_all(tmp_path: Path) -> None:
     zipped(tmp_path / "z", {"a": b""})
     assert message(tmp_path / "z") == "z: has no manifest.json; expected it at the top of the package"
     (tmp_path / "manifest.json").mkdir()
-    assert "manifest.json can't be read" in message(tmp_path)
+    assert "manifest.json is not a regular file; a package holds plain files only" in message(tmp_path)
+    (tmp_path / "manifest.json").rmdir()
+    os.mkfifo(tmp_path / "manifest.json")
+    assert "manifest.json is not a regular file" in message(tmp_path)
 
 
 def test_a_link_that_leads_outside(make_package: Callable[..., Path]) -> None:
