@@ -227,6 +227,13 @@ DEPTH_SENTENCES = {
     Depth.REAGGREGATED: "re-aggregated from the package's saved outputs",
     Depth.RECOMPUTED: "recomputed from primary inputs",
 }
+# A run's depth is that of the least of its confirmed claims.
+RUN_DEPTH_WORDS = {
+    Depth.SAVED: "nothing confirmed",
+    Depth.HASH: "bytes unchanged",
+    Depth.REAGGREGATED: "at least re-aggregated",
+    Depth.RECOMPUTED: "recomputed",
+}
 RUN_WORDS = {
     RunOutcome.VERIFIED: "Verified",
     RunOutcome.FAILED: "Failed",
@@ -265,6 +272,11 @@ def outcome(result: CheckOutcome, has_evidence: bool = True) -> str:
     if result is CheckOutcome.NOT_RECOMPUTED and not has_evidence:
         return "saved only"
     return _OUTCOME_WORDS[result]
+
+
+def source_outcome(result: CheckOutcome) -> str:
+    """The same for a source: one that no file stands for is only recorded."""
+    return "recorded only" if result is CheckOutcome.NOT_RECOMPUTED else _OUTCOME_WORDS[result]
 
 
 def outcome_tone(result: CheckOutcome) -> str:

@@ -114,6 +114,7 @@ def test_front_page_counts_n_of_n(site: Any) -> None:
     assert "2 of 2 " in seen
     assert "1 of 2 " in seen
     assert "11 in 2 packages" in seen
+    assert "9 claims and 1 finding of ours, 6 files, version 2" in seen
     assert "Never verified Next: proofshelf verify tias-record" in seen
     assert "Failed: 2 claims are denied" in seen
 
