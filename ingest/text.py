@@ -150,16 +150,6 @@ def verbatim(text: str) -> str:
     return clean(re.sub(r"\\([_%&#~$])", r"\1", text).replace("{", "").replace("}", ""))
 
 
-def is_balanced(text: str) -> bool:
-    """True where every brace that isn't escaped closes one that was opened."""
-    depth = 0
-    for match in re.finditer(r"\\.|[{}]", text, re.S):
-        depth += {"{": 1, "}": -1}.get(match[0], 0)
-        if depth < 0:
-            return False
-    return depth == 0
-
-
 def _tex(text: str) -> str:
     kept: list[str] = []
 

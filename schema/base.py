@@ -51,8 +51,23 @@ Timestamp = Annotated[
         description="UTC, ISO 8601 with 'Z'",
     ),
 ]
-DecimalString = Annotated[str, AfterValidator(_decimal_string), Field(description="a decimal number as text")]
-PackagePath = Annotated[str, AfterValidator(_package_path), Field(max_length=500)]
+DecimalString = Annotated[
+    str,
+    AfterValidator(_decimal_string),
+    Field(
+        description="a finite decimal number as text",
+        json_schema_extra={"pattern": r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,4})?$"},
+    ),
+]
+PackagePath = Annotated[
+    str,
+    AfterValidator(_package_path),
+    Field(
+        max_length=500,
+        description="relative, with '/' between folders, and never out of the package",
+        json_schema_extra={"pattern": r"^(?!/)(?![A-Za-z]:)(?!.*(^|/)\.{0,2}(/|$))[^\\\x00-\x1f\x7f]+$"},
+    ),
+]
 NonEmpty = Annotated[str, Field(min_length=1)]
 
 

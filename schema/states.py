@@ -147,9 +147,16 @@ def standing(evidence: Sequence[EvidenceResult], files_match: bool) -> Standing:
     if not confirmed:
         return Standing(CheckOutcome.NOT_RECOMPUTED, _unconfirmed(evidence, files_match), None)
     main = max(confirmed, key=lambda e: e.depth.rank)
-    others = [e.depth for e in confirmed if e.implementation != main.implementation]
+    others = [e.depth for e in confirmed if _another(e, main)]
     second = max(others, key=lambda d: d.rank) if others else None
     return Standing(main.outcome, main.depth, second)
+
+
+def _another(one: EvidenceResult, other: EvidenceResult) -> bool:
+    """Two known implementations that differ; an unknown one is never taken for another."""
+    return None not in (one.implementation, other.implementation) and (
+        one.implementation != other.implementation
+    )
 
 
 def _unconfirmed(evidence: Sequence[EvidenceResult], files_match: bool) -> Depth:
