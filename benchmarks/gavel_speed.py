@@ -11,13 +11,9 @@ the repeats, so that a busy machine slows both alike.
 
 from __future__ import annotations
 
-import os
-
-for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[_variable] = "1"  # before numpy is imported: one thread on both sides
-
 import argparse
 import json
+import os
 import statistics
 import sys
 import time
@@ -25,7 +21,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[_variable] = "1"  # one thread on both sides
+
+import numpy as np  # noqa: E402  (reads the variables above)
 
 ROOT = Path(__file__).resolve().parents[1]
 INPUTS = ROOT / "artifacts/packages/gavel-allocation/inputs"

@@ -137,7 +137,8 @@ def _hashes_verified(inputs: Mapping[str, Path]) -> int:
         recorded = {f["input"]: f["sha256"] for f in json.loads(path.read_bytes())["files"]}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise SchedulingError(
-            f"{path.name} records no hashes, expected 'files' with 'input' and 'sha256' ({error!r})."
+            f"{path.name} records no hashes, expected 'files' with 'input' and 'sha256' "
+            f"({error!r})."
         ) from None
     missing = [name for name in recorded if name not in inputs]
     if missing:

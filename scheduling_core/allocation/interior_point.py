@@ -9,11 +9,10 @@ iterates end near the analytic centre of the face.  Reproducing them takes the s
 same constants; a simplex solver, or another interior point, gives other numbers.
 
 Method: Mehrotra's predictor and corrector on the self-dual embedding with Nesterov-Todd scaling,
-as in A. Domahidi, E. Chu, S. Boyd, "ECOS: An SOCP solver for embedded systems", ECC 2013
-(algorithm 1 and section III), and L. Vandenberghe, "The CVXOPT linear and quadratic cone program
-solvers", 2010 (section 7); for the positive orthant the scaling is W = diag(sqrt(s / z)).
-The static regularisation stays in the system that is solved, as it does in ECOS between its
-refinement steps:
+as in A. Domahidi, E. Chu, S. Boyd, "ECOS: An SOCP solver for embedded systems", ECC 2013, and
+L. Vandenberghe, "The CVXOPT linear and quadratic cone program solvers", 2010; for the positive
+orthant the scaling is W = diag(sqrt(s / z)).  The static regularisation delta is part of the
+system that is solved:
 
     [ delta I   G'               ] [v]   [bv]
     [ G         -(W^2 + delta I) ] [z] = [bz]
@@ -23,8 +22,9 @@ The structure of G is the caller's: see `LevelCone`.
 Precision: on an optimal face the pull towards the centre is some 1e-8 of the objective, so that
 rounding errors of 1e-16 move the point by 1e-9 and more.  Vectors are therefore kept in numpy's
 longdouble (64 bits of mantissa on x86-64), matrices are inverted in float64, and each Newton
-solution is refined with residuals in the wide type: answers then repeat to some 1e-12 whatever the
-linear-algebra kernel.  Where longdouble is float64 (arm64 macOS, Windows) they repeat to 1e-9.
+solution is refined with residuals in the wide type: one answer then repeats to some 1e-12 and a
+whole trace to 1e-10, whatever the linear-algebra kernel.  Where longdouble is float64 (arm64 macOS,
+Windows) single scores repeat to 1e-8 only and the means of a trace to 1e-9.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from scheduling_core.errors import SolverError
 
 Real = np.floating[Any]
 
-# Constants of ECOS 2.0.
+# Constants of ECOS 2.0 (all but the number of refinements).
 TOLERANCE = 1e-8  # feasibility, absolute and relative gap
 REDUCED_TOLERANCE = 5e-5  # accepted when the iterations run out
 REGULARISATION = 7e-8
@@ -123,8 +123,16 @@ def solve(cone: Cone) -> Point:
         gap = (s * z).sum()
         mu = (gap + kappa * tau) / (len(h) + 1)
 
-        if _finished(iteration, cone, v, s, z, tau, residual_v, residual_z, gap):
+        error = _error(cone, v, s, z, tau, residual_v, residual_z)
+        if error < TOLERANCE:
             break
+        if iteration == MAX_ITERATIONS or np.isnan(gap):
+            if error < REDUCED_TOLERANCE:
+                break
+            raise SolverError(
+                f"The interior-point method stopped after {iteration} iterations with an error of "
+                f"{error:.1e}, expected {REDUCED_TOLERANCE:.0e} or less."
+            )
 
         newton = _Newton(cone, s / z)
         w, lam = np.sqrt(s / z), np.sqrt(s * z)
@@ -155,45 +163,24 @@ def solve(cone: Cone) -> Point:
     return Point(v / tau, s / tau, z / tau, iteration)
 
 
-def _finished(
-    iteration: int,
-    cone: Cone,
-    v: Reals,
-    s: Reals,
-    z: Reals,
-    tau: Real,
-    residual_v: Reals,
-    residual_z: Reals,
-    gap: Real,
-) -> bool:
-    """Is the point optimal within tolerance?  Raises SolverError when iterations run out."""
-    cv, hz = (cone.c * v).sum(), (cone.h * z).sum()
+def _error(
+    cone: Cone, v: Reals, s: Reals, z: Reals, tau: Real, residual_v: Reals, residual_z: Reals
+) -> float:
+    """The largest of the relative infeasibilities and the gap, absolute or relative."""
+    cv, hz, gap = (cone.c * v).sum(), (cone.h * z).sum(), (s * z).sum()
     primal, dual = cv / tau, -hz / tau
     relative_gap = gap / -primal if primal < 0 else gap / dual if dual > 0 else np.inf
     scale_c, scale_h = max(1.0, _norm(cone.c)), max(1.0, _norm(cone.h))
-    error = max(
-        _norm(residual_z) / max(scale_h + _norm(v) + _norm(s), 1.0),
-        _norm(residual_v) / max(scale_c + _norm(z), 1.0),
-    ) / float(tau)
+    infeasible = max(
+        _norm(residual_z) / (scale_h + _norm(v) + _norm(s)),
+        _norm(residual_v) / (scale_c + _norm(z)),
+    )
     bounded = cv < 0 or -hz >= -TOLERANCE
-
-    def within(tolerance: float) -> bool:
-        return bool(bounded and error < tolerance and min(gap, relative_gap) < tolerance)
-
-    if within(TOLERANCE):
-        return True
-    if iteration == MAX_ITERATIONS or not np.isfinite(gap):
-        if within(REDUCED_TOLERANCE):
-            return True
-        raise SolverError(
-            f"The interior-point method stopped after {iteration} iterations with an error of "
-            f"{error:.1e}, expected {REDUCED_TOLERANCE:.0e} or less."
-        )
-    return False
+    return max(infeasible / float(tau), float(min(gap, relative_gap)) if bounded else np.inf)
 
 
 def _start(cone: Cone) -> tuple[Reals, Reals, Reals]:
-    """Least-squares starting points, shifted into the cone (ECOS, section III-B)."""
+    """Least-squares starting points, shifted into the cone as in ECOS."""
     newton = _Newton(cone, np.ones_like(cone.h))
     v, r = newton.solve(np.zeros_like(cone.c), cone.h)
     _, z = newton.solve(-cone.c, np.zeros_like(cone.h))

@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduling_core.allocation.problem import Floats, Problem
+from scheduling_core.errors import SolverError
 
 Reals = NDArray[np.floating[Any]]
 
@@ -209,7 +210,10 @@ class Factor:
 
 def _inverses(blocks: Reals) -> Reals:
     """Inverses of a stack (k, k, m) of matrices, to float64 accuracy."""
-    stacked = np.linalg.inv(blocks.transpose(2, 0, 1).astype(np.float64))
+    try:
+        stacked = np.linalg.inv(blocks.transpose(2, 0, 1).astype(np.float64))
+    except np.linalg.LinAlgError:
+        raise SolverError("A Newton matrix is singular, expected a well-scaled problem.") from None
     inverses: Reals = np.ascontiguousarray(stacked.transpose(1, 2, 0), dtype=blocks.dtype)
     return inverses
 

@@ -134,7 +134,7 @@ class LevelProgram:
     def _run(
         self, floors: Floats, reliefs: tuple[float, ...]
     ) -> tuple[highspy.HighsSolution, Floats]:
-        """The solution, and the floors it respects: relieved only if rounding makes it necessary."""
+        """The solution and the floors it respects, relieved only where rounding asks for it."""
         for relief in reliefs:
             relieved = floors * (1 - relief)
             for row, floor in zip(self._rates.tolist(), relieved.tolist(), strict=True):

@@ -1,4 +1,4 @@
-"""A second computation of the exact allocation that shares no code with `scheduling_core.allocation`.
+"""A second computation of the exact allocation, sharing no code with `scheduling_core.allocation`.
 
 It reads the same files by itself, states the policy in other variables (GPUs held and one clock,
 instead of fractions of time and increments), finds bottlenecks by maximisation instead of dual
