@@ -5,6 +5,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -96,9 +97,9 @@ def site(database: Path, open_site: Any) -> Site:
     return served
 
 
-@pytest.fixture(scope="session")
-def address(database: Path) -> Iterator[str]:
-    """The example behind a real server on this machine."""
+@contextmanager
+def _served(database: Path) -> Iterator[str]:
+    """The address of a real server on this machine."""
     import uvicorn
 
     listener = socket.socket()
@@ -106,13 +107,30 @@ def address(database: Path) -> Iterator[str]:
     server = uvicorn.Server(uvicorn.Config(Datasette([str(database)]).app(), log_level="error"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while not server.started:
         assert time.monotonic() < deadline, "the server did not start"
         time.sleep(0.02)
     yield f"http://127.0.0.1:{listener.getsockname()[1]}"
     server.should_exit = True
     thread.join(timeout=10)
+
+
+@pytest.fixture(scope="session")
+def address(database: Path) -> Iterator[str]:
+    """The example behind a real server."""
+    with _served(database) as served:
+        yield served
+
+
+@pytest.fixture
+def hostile_address(tmp_path: Path, example: ModuleType) -> Iterator[str]:
+    """A package whose chart would fetch, link and run things, behind a real server."""
+    path = tmp_path / "hostile.db"
+    with store.create(path) as catalog:
+        catalog.add_package(example.hostile(tmp_path / "hostile"))
+    with _served(path) as served:
+        yield served
 
 
 @pytest.fixture(scope="session")

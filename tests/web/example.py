@@ -252,6 +252,36 @@ def _file_check(path: str, sha256: str, sound: bool) -> Check:
     )
 
 
+def hostile(folder: Path) -> Path:
+    """A package with a chart that asks for other machines, scripts and links."""
+    elsewhere = "http://example.invalid"
+    drawn = {
+        "data": {"values": [{"x": 1, "link": "javascript:window.hurt = 1", "image": f"{elsewhere}/a.png"}]},
+        "usermeta": {"embedOptions": {"actions": True, "ast": False, "patch": f"{elsewhere}/patch.json"}},
+        "config": {"font": f"url({elsewhere}/font)"},
+        "layer": [
+            {
+                "mark": "point",
+                "encoding": {"x": {"field": "x", "type": "quantitative"}, "href": {"field": "link"}},
+            },
+            {
+                "mark": {"type": "image", "width": 9, "height": 9},
+                "encoding": {"x": {"field": "x", "type": "quantitative"}, "url": {"field": "image"}},
+            },
+            {"data": {"url": f"{elsewhere}/data.csv"}, "mark": "bar"},
+            {"transform": [{"calculate": "window.hurt = 1", "as": "y"}], "mark": "point"},
+        ],
+    }
+    manifest = {
+        "manifest_version": 1,
+        "id": "hostile",
+        "title": HOSTILE,
+        "work": {"id": "hostile-work", "title": HOSTILE},
+        "licence": "none",
+    }
+    return _write(folder, manifest, {"figures/x.vl.json": json.dumps(drawn), "figures/y.vl.json": "[1]"})
+
+
 CATEGORIES = (
     "metaresearch",
     "metaepi_narrow",
@@ -295,12 +325,22 @@ def tias(folder: Path) -> Path:
                 "frame_size": 4255410,
                 "source": "choxos/MetaCan",
                 "licence": "CC BY 4.0",
-            }
+            },
+            {
+                "id": "people",
+                "study": "Example",
+                "title": "Two people and a model",
+                "instrument": "title+abstract",
+                "categories": list(CATEGORIES),
+                "panel": 3,
+                "source": "invented for the tests",
+            },
         ],
         "raters": [
             {"id": f"model-{n}", "kind": "model", "name": f"rater {n}, not named on the page"}
             for n in (1, 2, 3)
-        ],
+        ]
+        + [{"id": f"person-{name.lower()}", "kind": "human", "name": name} for name in ("Ada", "Ben")],
         "votes": [
             {
                 "id": f"vote-{n}",
@@ -313,6 +353,12 @@ def tias(folder: Path) -> Path:
                 "reason_wording": "paraphrased",
             }
             for n, reason in enumerate(reasons, start=1)
+        ]
+        + [
+            _vote("ada-1", "person-ada", "out_of_scope", reason="Read too fast.", reason_wording="verbatim"),
+            _vote("ada-2", "person-ada", "in_scope", categories=["open_science"], supersedes="ada-1"),
+            _vote("ben-1", "person-ben", "in_scope", categories=["metaresearch", "sts"], confidence="low"),
+            _vote("model-1-again", "model-1", "out_of_scope"),
         ],
         "statements": [
             {
@@ -363,6 +409,17 @@ def tias(folder: Path) -> Path:
         "claims": [{"id": "best", "text": "Best trade-off", "value": "true", "type": "boolean"}],
     }
     return _write(folder, manifest, {"screening.json": json.dumps(record)})
+
+
+def _vote(name: str, rater: str, decision: str, **more: Any) -> dict[str, Any]:
+    return {
+        "id": name,
+        "round": "people",
+        "work": "gavel-osdi20",
+        "rater": rater,
+        "decision": decision,
+        **more,
+    }
 
 
 def _write(folder: Path, manifest: dict[str, Any], contents: dict[str, str]) -> Path:

@@ -120,9 +120,16 @@ def test_the_chart_is_read_by_keyboard(visit: Any) -> None:
     assert tabbable.count() == 1
 
 
-def test_a_figure_cannot_choose_our_options(visit: Any) -> None:
-    page = visit().chart()
-    assert page.locator(".vega-actions").count() == 0
+def test_a_hostile_figure_reaches_nothing(browser: Any, hostile_address: str) -> None:
+    context = browser.new_context()
+    seen = Visit(context.new_page(), hostile_address)
+    page = seen.go("/artifact/hostile")
+    page.wait_for_function("() => !document.querySelector('.chart .waiting')", timeout=30_000)
+    page.wait_for_load_state("networkidle")
+    assert seen.elsewhere == []
+    assert page.locator(".chart a[href], .chart image[href], .vega-actions").count() == 0
+    assert page.evaluate("() => window.hurt") is None
+    context.close()
 
 
 def test_without_javascript_everything_but_the_chart_stands(visit: Any) -> None:

@@ -194,6 +194,9 @@ def test_lists_are_paged(open_site: Any, tmp_path: Path, example: ModuleType) ->
     assert "101 to 120" in text(last)
     assert 'rel="next"' not in last.text
     assert "ends before page 4" in text(get(site, "/works?page=4"))
+    # Nobody screened these, and that is no negative.
+    assert "No label is not a negative." in text(get(site, "/work/w3"))
+    assert "Classification" not in text(get(site, "/work/w3"))
 
 
 # A package -----------------------------------------------------------------------------------------
@@ -397,11 +400,23 @@ def test_a_machine_is_never_shown_as_a_person(site: Any) -> None:
     assert "paraphrased" in body
 
 
-def test_an_unscreened_work_is_not_a_negative(site: Any) -> None:
+def test_people_look_like_people_and_corrections_keep_what_they_replace(site: Any) -> None:
+    answer = get(site, "/work/gavel-osdi20")
+    seen = text(answer)
+    assert answer.text.count('class="vote human"') == 2
+    assert answer.text.count('class="vote model"') == 1
+    assert "Person Ada" in seen
+    assert "Person Ben" in seen
+    assert "Replaces 1 earlier vote out of scope: Read too fast." in seen
+    assert "contested · 2 of 3" in seen
+    assert "human votes" in seen
+    assert "machine votes" in seen
+
+
+def test_a_retraction_stands_before_everything_but_the_header(site: Any) -> None:
     seen = text(get(site, "/work/gavel-osdi20"))
-    assert "No label is not a negative." in seen
-    assert "Retracted. Invented for this example: withdrawn <b>and</b> restored." in seen
-    assert "Classification agreed" not in seen
+    notice = seen.index("Retracted. Invented for this example: withdrawn <b>and</b> restored.")
+    assert notice < seen.index("Bibliographic record")
 
 
 # Files ---------------------------------------------------------------------------------------------

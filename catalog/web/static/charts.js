@@ -105,9 +105,8 @@ async function draw(box, vegaEmbed) {
   const spec = recoloured(await answer.json(), (name) => style.getPropertyValue(name).trim());
   // The page prints title and description; the rest would choose another library or our options.
   for (const name of ["$schema", "usermeta", "title", "description"]) delete spec[name];
-  if (spec.width === undefined && spec.layer === undefined && spec.mark === undefined) spec.autosize ??= "pad";
-  else spec.width = "container";
-  spec.autosize = spec.width === "container" ? { type: "fit-x", contains: "padding" } : spec.autosize;
+  // A single view is as wide as the page; several keep the widths that they state.
+  if (spec.mark || spec.layer) Object.assign(spec, { width: "container", autosize: { type: "fit-x", contains: "padding" } });
   const own = spec.config ?? {};
   const ours = theme(box);
   spec.config = { ...own, ...ours, axis: { ...own.axis, ...ours.axis }, axisY: { ...own.axisY, ...ours.axisY }, legend: { ...own.legend, ...ours.legend } };
