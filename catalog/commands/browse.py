@@ -82,14 +82,17 @@ def _loopback(host: str) -> bool:
 
 def _serve(db: Path, listener: socket.socket) -> None:
     """Serve until Ctrl-C. Datasette opens a mutable file with mode=ro and sees later changes."""
+    import datasette.handle_exception
     import uvicorn
     from datasette.app import Datasette
 
-    datasette = Datasette([str(db)])
+    # Datasette prints every refused request as a long traceback where rich is installed.
+    datasette.handle_exception.rich = None
+    served = Datasette([str(db)])
 
     async def run() -> None:
-        await datasette.invoke_startup()
-        config = uvicorn.Config(datasette.app(), log_level="warning", lifespan="on")
+        await served.invoke_startup()
+        config = uvicorn.Config(served.app(), log_level="warning", lifespan="on")
         await uvicorn.Server(config).serve(sockets=[listener])
 
     with suppress(KeyboardInterrupt):

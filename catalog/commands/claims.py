@@ -152,6 +152,8 @@ def _add(table: Table, view: ClaimView, explain: bool) -> None:
         )
     if standing.outcome.denies or standing.outcome.could_not_run:
         notes += _why(view)
+    if explain and claim.evidence and standing.outcome is CheckOutcome.NOT_RECOMPUTED:
+        notes += [check.detail for check in view.checks if check.detail]
     if explain:
         notes += [" · ".join(t for t in (claim.text, claim.locator, claim.basis) if t)]
     if explain and claim.relation is not None:

@@ -68,6 +68,8 @@ class CommandGroup(click.Group):
             return super().invoke(ctx)
         except KeyboardInterrupt:
             raise Stopped from None
+        except BrokenPipeError:
+            _leave_quietly()
 
     def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any) -> NoReturn:  # type: ignore[override]
         """Run a command line and leave with its exit code."""
@@ -113,7 +115,7 @@ def _fail_with(error: Exception) -> NoReturn:
 def _fail(sentence: str, code: int) -> NoReturn:
     try:
         sys.stdout.flush()
-        click.echo(f"{PROGRAM}: {clean(sentence)}", err=True)
+        print(f"{PROGRAM}: {clean(sentence)}", file=sys.stderr)
     except BrokenPipeError:
         _leave_quietly()
     sys.exit(code)
@@ -161,8 +163,3 @@ def cli(db: Path | None) -> None:
     Exit codes: 0 done or verified, 1 bad input or refused, 2 wrong usage, 3 verification failed,
     4 incomplete (nothing denies a number, and not everything could be recomputed), 130 stopped.
     """
-
-
-def main() -> None:
-    """The console script."""
-    cli.main()

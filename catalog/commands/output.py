@@ -17,7 +17,6 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, Literal
 
-import click
 from pydantic import BaseModel
 from rich.cells import cell_len
 from rich.console import Console
@@ -72,8 +71,8 @@ def plain(value: Any) -> Any:
 
 def print_json(value: Any) -> None:
     """One JSON document on standard output. It has a newline at its end and no NaN."""
-    text = json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False)
-    click.echo(text.encode("utf-8", "backslashreplace"))
+    unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+    print(json.dumps(plain(value), indent=2, ensure_ascii=not unicode, allow_nan=False))
 
 
 # Text ---------------------------------------------------------------------------------------------
@@ -100,7 +99,7 @@ def say(text: str | Text = "", style: str | None = None, indent: int = 0, bullet
     line = text if isinstance(text, Text) else Text(clean(text), style=style or "")
     margin = " " * indent
     if not on_terminal():
-        click.echo(f"{margin}{bullet}{line.plain}".rstrip())
+        print(f"{margin}{bullet}{line.plain}".rstrip())
         return
     console = _console()
     width = max(20, min(console.width, PROSE_WIDTH) - indent - len(bullet))
@@ -117,7 +116,7 @@ def heading(text: str) -> None:
 
 def note(text: str) -> None:
     """A message that isn't part of the answer: on standard error."""
-    click.echo(clean(text), err=True)
+    print(clean(text), file=sys.stderr)
 
 
 @contextmanager
@@ -229,9 +228,9 @@ def _show_plain(
     margin = " " * indent
     for line, extras in zip(lines, beneath, strict=True):
         padded = (_pad(t, w, c.align) for t, w, c in zip(line, widths, columns, strict=True))
-        click.echo((margin + "  ".join(padded)).rstrip())
+        print((margin + "  ".join(padded)).rstrip())
         for extra in extras:
-            click.echo(f"{margin}    {_text(extra).plain}".rstrip())
+            print(f"{margin}    {_text(extra).plain}".rstrip())
 
 
 def _pad(text: str, width: int, align: str) -> str:

@@ -1,0 +1,107 @@
+"""A small package whose three numbers are worked by hand, and commands run in a folder of their own."""
+
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from catalog.commands.group import cli
+
+# Mean (18.5 + 21 + 24.25 + 23.75) / 4 = 21.875; four rows; the south's maximum is 24.25.
+RUNS = "site,day,celsius\nnorth,1,18.5\nnorth,2,21.0\nsouth,1,24.25\nsouth,2,23.75\n"
+
+Make = Callable[..., Path]
+Run = Callable[..., Result]
+
+
+def query(name: str, sql: str) -> dict[str, Any]:
+    return {"id": name, "kind": "query", "inputs": {"runs": "runs.csv"}, "sql": sql}
+
+
+def claim(name: str, value: str, analysis: str, pointer: str, **more: Any) -> dict[str, Any]:
+    return {
+        "id": name,
+        "text": f"What {name} is",
+        "value": value,
+        "evidence": [{"analysis": analysis, "pointer": pointer}],
+        **more,
+    }
+
+
+def manifest() -> dict[str, Any]:
+    data = RUNS.encode()
+    return {
+        "manifest_version": 1,
+        "id": "heat-numbers",
+        "title": "Numbers of the heat paper",
+        "licence": "CC0-1.0",
+        "work": {"id": "heat", "title": "Heat at two sites", "year": 2026},
+        "files": [
+            {
+                "path": "runs.csv",
+                "role": "input",
+                "bytes": len(data),
+                "sha256": hashlib.sha256(data).hexdigest(),
+            }
+        ],
+        "analyses": [
+            query("mean", "SELECT avg(celsius) FROM runs"),
+            query("count", "SELECT count(*) FROM runs"),
+            query("warmest", "SELECT site, max(celsius) FROM runs GROUP BY site ORDER BY site"),
+        ],
+        "claims": [
+            claim(
+                "mean-celsius", "21.9", "mean", "/rows/0/0",
+                unit="°C", tolerance={"kind": "half_unit", "reason": "printed to one decimal"},
+            ),
+            claim("days", "4", "count", "/rows/0/0"),
+            claim("south-max", "24.25", "warmest", "/rows/1/1", unit="°C"),
+        ],
+        "caveats": ["Two sites in one spring; nothing follows for others."],
+    }  # fmt: skip
+
+
+def write_package(folder: Path, change: Callable[[dict[str, Any]], Any] | None = None) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    content = manifest()
+    if change is not None:
+        change(content)
+    (folder / "runs.csv").write_text(RUNS, encoding="utf-8")
+    (folder / "manifest.json").write_text(json.dumps(content, indent=2, ensure_ascii=False), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def make(tmp_path: Path) -> Make:
+    """Writes the package, changed by a function of its manifest, and gives its folder."""
+
+    def write(change: Callable[[dict[str, Any]], Any] | None = None, name: str = "heat") -> Path:
+        return write_package(tmp_path / name, change)
+
+    return write
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Runs a command line in the test's own folder, without a terminal."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("PROOFSHELF_DB", "PROOFSHELF_DEBUG", "NO_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PROOFSHELF_WHO", "tester")
+
+    def invoke(*arguments: str | Path) -> Result:
+        return CliRunner().invoke(cli, [str(a) for a in arguments])
+
+    return invoke
+
+
+@pytest.fixture
+def shelf(run: Run, make: Make, tmp_path: Path) -> Path:
+    """A catalog with the small package in it, never verified."""
+    assert run("init").exit_code == 0
+    assert run("add", make()).exit_code == 0
+    return tmp_path / "proofshelf.db"

@@ -1,0 +1,112 @@
+"""docs/commands.md is what the commands say of themselves, and the examples in it really run."""
+
+import shlex
+import shutil
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from artifacts.packages import bundled
+from catalog.commands.group import COMMANDS, cli
+from catalog.commands.reference import reference
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "commands.md"
+
+
+def commands() -> dict[str, click.Command]:
+    context = click.Context(cli, info_name="proofshelf")
+    found = {name: cli.get_command(context, name) for name in COMMANDS}
+    return {name: command for name, command in found.items() if command is not None}
+
+
+def examples(command: click.Command) -> list[str]:
+    return [
+        line.strip() for line in (command.help or "").splitlines() if line.strip().startswith("proofshelf ")
+    ]
+
+
+ALL_EXAMPLES = sorted({line for command in (cli, *commands().values()) for line in examples(command)})
+
+
+def test_page_is_what_the_generator_writes() -> None:
+    # `make docs` would change nothing: whoever changes a help text renews the page with it.
+    assert reference() == PAGE.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_page_has_every_command_with_every_option(name: str) -> None:
+    # Independent of the generator: each option as it is declared must stand in the command's section.
+    section = PAGE.read_text(encoding="utf-8").split(f"\n## proofshelf {name}\n")[1].split("\n## ")[0]
+    for parameter in commands()[name].params:
+        spelt = (
+            parameter.opts
+            if isinstance(parameter, click.Option)
+            else [parameter.make_metavar(_context(name))]
+        )
+        for text in spelt:
+            assert text in section
+
+
+def _context(name: str) -> click.Context:
+    return click.Context(commands()[name], info_name=name)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_has_a_purpose_and_examples(run: Any, name: str) -> None:
+    result = run(name, "--help")
+    assert result.exit_code == 0
+    purpose = (commands()[name].help or "").strip().splitlines()[0]
+    # The first line stands whole in the list of commands: click cuts it with dots otherwise.
+    assert purpose.endswith(".")
+    assert len(purpose) <= 65
+    assert purpose in run("--help").stdout
+    assert "Examples:" in result.stdout
+    assert any(line.startswith(f"proofshelf {name}") for line in examples(commands()[name]))
+
+
+def test_every_command_offers_json() -> None:
+    without = [n for n, c in commands().items() if "--json" not in {o for p in c.params for o in p.opts}]
+    assert without == []
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which the examples make sense: a catalog with both papers, and files to read."""
+    from click.testing import CliRunner
+
+    folder = tmp_path_factory.mktemp("world")
+    made = CliRunner().invoke(cli, ["demo", "--dir", str(folder / "made")])
+    assert made.exit_code == 0, made.output
+    (folder / "library.bib").write_text("@book{a, title={A title}, year={2020}}\n@book{b, year={1}}\n")
+    (folder / "zotero.json").write_text('[{"type": "book", "title": "Another"}]')
+    for name in ("my-package", "first"):
+        shutil.copytree(bundled()["tias-record"], folder / name)
+    shutil.make_archive(str(folder / "first"), "zip", folder / "first")
+    shutil.make_archive(str(folder / "second"), "gztar", folder / "first")
+    return folder
+
+
+# Exit codes other than 0 that an example rightly has here.
+EXPECTED = {
+    "proofshelf verify tias --quiet": 4,  # nothing recomputes a screening record
+    "proofshelf verify ./my-package": 4,  # the same record as a folder
+    "proofshelf verify my-package": 4,
+    "proofshelf verify --all --level hash": 4,  # hashing alone recomputes nothing
+    "proofshelf audit --expect 5f0c9a4be1a4c1f5f6a3f1d1b8e1a7d2c3b4a59687786950413223140f0e0d0c": 3,
+    'proofshelf search "deep learning" --limit 5 --json': 0,
+}
+NOT_HERE = ("proofshelf browse", "proofshelf demo")  # a server, tested elsewhere; `world` ran the demo
+
+
+@pytest.mark.parametrize("line", [line for line in ALL_EXAMPLES if not line.startswith(NOT_HERE)])
+def test_example_runs(run: Any, world: Path, tmp_path: Path, line: str) -> None:
+    shutil.copytree(world, tmp_path, dirs_exist_ok=True)
+    if not line.startswith("proofshelf init"):
+        for file in (tmp_path / "made").iterdir():
+            shutil.move(file, tmp_path / file.name)
+    arguments = [a.replace("/tmp", str(tmp_path)) for a in shlex.split(line)[1:]]
+    result = run(*arguments)
+    assert result.exit_code == EXPECTED.get(line, 0), result.output
+    assert "Traceback" not in result.output
