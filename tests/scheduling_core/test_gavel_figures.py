@@ -156,7 +156,7 @@ def test_totals_by_number_of_jobs(outputs: dict[str, Any], line: str) -> None:
 
 
 def test_seven_jobs_on_nine_gpus(files: Mapping[str, Path]) -> None:
-    """Every job could run all the time, so seven jobs are worth seven; the published run has less."""
+    """Every job could run all the time: seven jobs are worth seven; the published run has less."""
     problem = agnostic(read_experiment(files).scenario("1:2:3").problem.subset(range(7)))
     exact, published = water_fill(problem), water_fill(problem, "published")
     check(problem, exact)
