@@ -221,13 +221,22 @@ def _anchor(anchor: Head | None, path: Path, found: _Findings, head: Head, hashe
             "or the anchor was edited",
             anchor.last,
         )
-    elif anchor.last < head.last:
+    elif anchor.last < head.last and not _moved_on(path, head):
         found.notes.append(
             f"the anchor stands at run {anchor.last}, the database at run {head.last}: a writer was "
             "interrupted after its commit; the next verification moves the anchor on"
         )
     elif anchor.runs != head.runs and not found.problems:
         found.add("anchor", f"the anchor counts {anchor.runs} runs, the database {head.runs}")
+
+
+def _moved_on(path: Path, head: Head) -> bool:
+    """Whether a writer has moved the anchor to this head, or past it, since the audit began."""
+    try:
+        later = read_head(path)
+    except CatalogError:
+        return False
+    return later is not None and later.last >= head.last
 
 
 def _rows(connection: sqlite3.Connection, found: _Findings) -> None:

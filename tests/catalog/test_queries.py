@@ -76,6 +76,18 @@ def test_a_work_reads_back_as_it_was_written(catalog: Catalog, write_package: Wr
     }
 
 
+def test_a_connection_with_a_row_factory_gives_the_same(full: Catalog) -> None:
+    # Datasette sets one on its connections.
+    plain = sqlite3.connect(f"{full.path.as_uri()}?mode=ro", uri=True)
+    plain.row_factory = sqlite3.Row
+    ours = full.connection
+    assert queries.overview(plain) == queries.overview(ours)
+    assert queries.work(plain, "demo") == queries.work(ours, "demo")
+    assert queries.artifact(plain, "demo-package") == queries.artifact(ours, "demo-package")
+    assert queries.verification(plain, 1) == queries.verification(ours, 1)
+    assert queries.search(plain, "alpha") == queries.search(ours, "alpha")
+
+
 def test_none_of_three_is_agreed_negative(full: Catalog) -> None:
     # The TIAS record: three models, none finds it in scope; the publisher's own words stand beside.
     page = queries.work(full.connection, "demo")
