@@ -271,6 +271,12 @@ def test_a_saved_claim_shows_no_computed_value(site: Any) -> None:
     assert "depth d0" in line
 
 
+def test_a_claim_that_fails_is_not_called_saved(site: Any) -> None:
+    line = row(get(site, "/artifact/gavel"), "moved")
+    assert "nothing confirms it" in line
+    assert "saved only" not in line
+
+
 def test_the_second_implementation_names_its_own_depth(site: Any) -> None:
     line = row(get(site, "/artifact/gavel"), "records")
     assert "depth d3" in line
