@@ -17,7 +17,7 @@ from sqlite_utils import Database
 from artifacts.errors import ArtifactError
 from artifacts.hashing import Digest, hash_file
 from artifacts.objects import ObjectStore, Swept
-from artifacts.package import Package, open_package
+from artifacts.package import Package, files_on_disk, open_package, printable
 from catalog import audit, chain, database
 from catalog.anchor import EMPTY, read_head, write_head
 from catalog.audit import AuditReport, Problem
@@ -284,6 +284,12 @@ class Catalog:
 
     def _store_files(self, package: Package) -> dict[str, Digest]:
         """Put every listed file into the store, each checked against the manifest; under the write lock."""
+        listed_paths = {file.path for file in package.manifest.files}
+        for name in files_on_disk(package.root):
+            if name not in listed_paths:
+                raise CatalogError(
+                    f"{printable(name)}: the manifest doesn't list it, so it would be lost; list it or remove it"
+                )
         digests = {}
         for file in package.manifest.files:
             source = package.root / file.path

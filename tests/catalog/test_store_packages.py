@@ -83,6 +83,7 @@ def test_a_changed_object_fails_its_verification(catalog: Catalog, write_package
         (lambda f: (f / "inputs.csv").write_text("x\n1\n3\n"), "inputs.csv: its SHA-256 is"),
         (lambda f: (f / "inputs.csv").write_text("x\n1\n"), "inputs.csv: its bytes is 4"),
         (lambda f: (f / "inputs.csv").unlink(), "inputs.csv: the manifest lists it, but it is not there"),
+        (lambda f: (f / "more.csv").write_text("x\n"), "more.csv: the manifest doesn't list it"),
         (lambda f: (f / "manifest.json").unlink(), "has no manifest.json"),
         (lambda f: (f / "manifest.json").write_text("{"), "manifest.json"),
     ],
