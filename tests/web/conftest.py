@@ -133,9 +133,13 @@ def hostile_address(tmp_path: Path, example: ModuleType) -> Iterator[str]:
         yield served
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """Real Chromium, without a window."""
+    """Real Chromium, without a window.
+
+    For one module only: while Playwright runs, this thread has a running event loop, and tests
+    elsewhere that start one of their own would fail.
+    """
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright isn't installed")
     if not Path(CHROMIUM).exists():
         pytest.skip(f"no Chromium at {CHROMIUM}")
