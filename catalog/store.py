@@ -288,7 +288,7 @@ class Catalog:
         for name in files_on_disk(package.root):
             if name not in listed_paths:
                 raise CatalogError(
-                    f"{printable(name)}: the manifest doesn't list it, so it would be lost; list it or remove it"
+                    f"{printable(name)}: the manifest doesn't list it; list it there, or remove it"
                 )
         digests = {}
         for file in package.manifest.files:
