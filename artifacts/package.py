@@ -45,9 +45,9 @@ _BROKEN = (
     UnicodeError,
     ValueError,
 )
-# What version control and file managers leave beside the files; no package means them.
+# What version control, file managers and Python leave beside the files; no package means them.
 _IGNORED_AT_TOP = frozenset({".git"})
-_IGNORED_NAMES = frozenset({".DS_Store", "Thumbs.db"})
+_IGNORED_NAMES = frozenset({".DS_Store", "Thumbs.db", "__pycache__"})
 _ARCHIVER_FOLDER = "__MACOSX"
 _PLAIN_ONLY = "a package holds plain files only"
 

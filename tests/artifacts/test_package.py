@@ -283,4 +283,7 @@ def test_what_version_control_leaves_is_no_file_of_the_package(make_package: Cal
     (root / ".git").mkdir()
     (root / ".git/config").write_text("x")
     (root / "inputs/.DS_Store").write_text("x")
+    # An installer compiles the scripts of a bundled package; a reader who runs one does, too.
+    (root / "__pycache__").mkdir()
+    (root / "__pycache__/analysis.cpython-311.pyc").write_text("x")
     assert files_on_disk(root) == ["inputs/jobs.csv", "outputs/trace.json"]
