@@ -18,7 +18,7 @@ function theme(box) {
     view: { stroke: "transparent" },
     axisY: { titleAngle: 0, titleAlign: "left", titleAnchor: "end", titleX: -22, titleY: -14, titleBaseline: "bottom" },
     axis: { ...text, gridColor: colour("--line"), domainColor: colour("--line-strong"), tickColor: colour("--line-strong"), labelFontSize: 12, titleFontSize: 12, titleFontWeight: 500 },
-    legend: { ...text, labelFontSize: 12, titleFontSize: 12, orient: "top", symbolBaseFillColor: colour("--muted"), symbolBaseStrokeColor: colour("--muted"), labelLimit: 400, ...(box.clientWidth < 620 ? { direction: "vertical", columns: 1 } : {}) },
+    legend: { ...text, labelFontSize: 12, titleFontSize: 12, orient: "bottom", symbolBaseFillColor: colour("--muted"), symbolBaseStrokeColor: colour("--muted"), labelLimit: 400, ...(box.clientWidth < 620 ? { direction: "vertical", columns: 1 } : {}) },
     header: text,
     title: { color: colour("--ink"), subtitleColor: colour("--muted"), anchor: "start" },
     range: { category: [colour("--ok"), colour("--saved"), colour("--machine"), colour("--link"), colour("--bad"), colour("--muted")] },
