@@ -17,9 +17,7 @@ def read_parameters(given: Mapping[str, Any], defaults: Mapping[str, Any]) -> di
     """
     unknown = [name for name in given if name not in defaults]
     if unknown:
-        raise SchedulingError(
-            f"There is no parameter {unknown[0]!r}, expected one of {', '.join(defaults)}."
-        )
+        raise SchedulingError(f"There is no parameter {unknown[0]!r}, expected one of {', '.join(defaults)}.")
     values = dict(defaults)
     for name, value in given.items():
         default = defaults[name]

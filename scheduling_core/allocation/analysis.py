@@ -83,15 +83,11 @@ def allocation(inputs: Mapping[str, Path], parameters: Mapping[str, Any], seed: 
             "trace": _table(TRACE_COLUMNS, [list(record) for record in saved.records]),
             **_tables(outputs, modes, totals, chosen),
         },
-        "charts": {
-            "totals": totals_chart(totals, f"Total score by step, weights {chosen['BASELINE']}")
-        },
+        "charts": {"totals": totals_chart(totals, f"Total score by step, weights {chosen['BASELINE']}")},
     }
 
 
-def trace_aggregation(
-    inputs: Mapping[str, Path], parameters: Mapping[str, Any], seed: int = 0
-) -> Json:
+def trace_aggregation(inputs: Mapping[str, Path], parameters: Mapping[str, Any], seed: int = 0) -> Json:
     """Aggregate a saved trace (input ``trace``, CSV or JSON) again, solving nothing.
 
     Parameters START_STEP, END_STEP, JOB_ID and STEPS, the length of the trace. With an input
@@ -137,8 +133,7 @@ def _hashes_verified(inputs: Mapping[str, Path]) -> int:
         recorded = {f["input"]: f["sha256"] for f in json.loads(path.read_bytes())["files"]}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise SchedulingError(
-            f"{path.name} records no hashes, expected 'files' with 'input' and 'sha256' "
-            f"({error!r})."
+            f"{path.name} records no hashes, expected 'files' with 'input' and 'sha256' ({error!r})."
         ) from None
     missing = [name for name in recorded if name not in inputs]
     if missing:
@@ -154,9 +149,7 @@ def _hashes_verified(inputs: Mapping[str, Path]) -> int:
 def _modes(names: Sequence[str]) -> list[Mode]:
     for name in names:
         if name not in get_args(Mode):
-            raise SchedulingError(
-                f"MODES holds {name!r}, expected some of {', '.join(get_args(Mode))}."
-            )
+            raise SchedulingError(f"MODES holds {name!r}, expected some of {', '.join(get_args(Mode))}.")
     return [cast(Mode, name) for name in names]
 
 
@@ -166,9 +159,7 @@ def _check_steps(chosen: Mapping[str, Any]) -> None:
         raise SchedulingError(f"STEPS is {steps}, expected a number from 1 to 1000000.")
     for name in ("START_STEP", "END_STEP"):
         if not 1 <= chosen[name] <= steps:
-            raise SchedulingError(
-                f"{name} is {chosen[name]}, expected a step of the trace, 1 to {steps}."
-            )
+            raise SchedulingError(f"{name} is {chosen[name]}, expected a step of the trace, 1 to {steps}.")
     if start > end:
         raise SchedulingError(f"START_STEP is {start}, expected at most END_STEP, which is {end}.")
 
@@ -221,9 +212,7 @@ def _change(before: Trace, after: Trace) -> Json:
 
 
 def _counts(trace: Trace) -> Json:
-    by_policy = {
-        policy: sum(record.policy == policy for record in trace.records) for policy in POLICIES
-    }
+    by_policy = {policy: sum(record.policy == policy for record in trace.records) for policy in POLICIES}
     return {
         "records": len(trace.records),
         "records_per_policy": by_policy,
@@ -241,9 +230,7 @@ def _totals_rows(traces: Mapping[str, Trace]) -> list[Json]:
     ]
 
 
-def _tables(
-    outputs: Json, modes: Sequence[str], totals: Sequence[Json], chosen: Mapping[str, Any]
-) -> Json:
+def _tables(outputs: Json, modes: Sequence[str], totals: Sequence[Json], chosen: Mapping[str, Any]) -> Json:
     baselines = {mode: outputs[mode]["baseline"] for mode in modes}
     both = [(mode, policy) for mode in modes for policy in POLICIES]
     means = {name: chosen[name.upper()] for name in SCENARIOS}

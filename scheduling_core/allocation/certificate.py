@@ -51,9 +51,7 @@ Certificate = Sequence[Proof]
 
 def bound(problem: Problem, job_prices: Floats, type_prices: Floats) -> float:
     """B: no feasible x has sum_i y_i f_i(x) above it."""
-    surplus = (
-        job_prices[:, None] * problem.normalised - problem.workers[:, None] * type_prices
-    ).max(axis=1)
+    surplus = (job_prices[:, None] * problem.normalised - problem.workers[:, None] * type_prices).max(axis=1)
     return float(type_prices @ problem.capacity + np.maximum(surplus, 0.0).sum())
 
 
@@ -100,8 +98,7 @@ def _check_allocation(problem: Problem, allocation: Allocation, tolerance: float
     if (used > problem.capacity * (1 + tolerance)).any():
         worst = int((used / problem.capacity).argmax())
         raise CertificateError(
-            f"GPU type {worst} is used {used[worst]} times, expected at most "
-            f"{problem.capacity[worst]}."
+            f"GPU type {worst} is used {used[worst]} times, expected at most {problem.capacity[worst]}."
         )
     _agree("progress", problem.progress(x), levels, tolerance)
     _agree("score", allocation.scores, levels, tolerance)
@@ -118,9 +115,7 @@ def _check_round(
     """One round is optimal and saturates the jobs it names; returns the new levels."""
     y, pi, c = proof.job_prices, proof.type_prices, proof.increment
     if y.shape != (problem.jobs,) or pi.shape != (problem.types,):
-        raise CertificateError(
-            f"Round {number} has prices of the wrong shape, expected (m,), (n,)."
-        )
+        raise CertificateError(f"Round {number} has prices of the wrong shape, expected (m,), (n,).")
     numbers = (*y.tolist(), *pi.tolist(), c)
     if not np.isfinite(numbers).all() or min(numbers) < 0:
         raise CertificateError(
@@ -129,9 +124,7 @@ def _check_round(
     slopes = problem.weights(saturated) / problem.workers
     normal = float(y @ slopes)
     if abs(normal - 1) > tolerance:
-        raise CertificateError(
-            f"Round {number} prices one unit of increment at {normal}, expected 1."
-        )
+        raise CertificateError(f"Round {number} prices one unit of increment at {normal}, expected 1.")
     limit = bound(problem, y, pi)
     most = limit - float(y @ levels)
     if abs(c - most) * float(slopes.max()) > tolerance:

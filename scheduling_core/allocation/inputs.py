@@ -92,8 +92,7 @@ def read_trace(inputs: Mapping[str, Path], steps: int | None = None) -> Trace:
         rows = _rows(inputs, "trace", TRACE_COLUMNS)
     else:
         rows = [
-            _Row(path.name, f"record {i}", record)
-            for i, record in enumerate(_json_records(path), start=1)
+            _Row(path.name, f"record {i}", record) for i, record in enumerate(_json_records(path), start=1)
         ]
     records = (
         Record(row.text("policy"), row.integer("step"), row.integer("job_id"), row.number("score"))

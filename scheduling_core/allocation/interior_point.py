@@ -155,9 +155,7 @@ def solve(cone: Cone) -> Point:
         scaled_dz = w * dz
         scaled_ds = -complementarity - scaled_dz
         d_kappa = -(of_tau + kappa * d_tau) / tau
-        step = STEP_FRACTION * _longest(
-            scaled_ds / lam, scaled_dz / lam, d_tau / tau, d_kappa / kappa
-        )
+        step = STEP_FRACTION * _longest(scaled_ds / lam, scaled_dz / lam, d_tau / tau, d_kappa / kappa)
         v, s, z = v + step * dv, s + step * (w * scaled_ds), z + step * dz
         tau, kappa = tau + step * d_tau, kappa + step * d_kappa
     return Point(v / tau, s / tau, z / tau, iteration)

@@ -131,9 +131,7 @@ class LevelProgram:
             self._model.changeColCost(column, float(cost))
         self._objective = columns
 
-    def _run(
-        self, floors: Floats, reliefs: tuple[float, ...]
-    ) -> tuple[highspy.HighsSolution, Floats]:
+    def _run(self, floors: Floats, reliefs: tuple[float, ...]) -> tuple[highspy.HighsSolution, Floats]:
         """The solution and the floors it respects, relieved only where rounding asks for it."""
         for relief in reliefs:
             relieved = floors * (1 - relief)

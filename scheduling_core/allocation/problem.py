@@ -95,9 +95,7 @@ class Problem:
             values = getattr(self, name)
             wrong = np.flatnonzero(values <= 0)
             if len(wrong):
-                raise SchedulingError(
-                    f"{name}[{wrong[0]}] is {values[wrong[0]]}, expected a number above 0."
-                )
+                raise SchedulingError(f"{name}[{wrong[0]}] is {values[wrong[0]]}, expected a number above 0.")
         stray = np.flatnonzero((self.entity < 0) | (self.entity >= len(self.entity_weights)))
         if len(stray):
             raise SchedulingError(
@@ -172,9 +170,7 @@ class Problem:
             owners, position = np.unique(self.entity[live], return_index=True)
             w[np.flatnonzero(live)[position]] = self.entity_weights[owners]
             return w
-        within = np.bincount(
-            self.entity[live], self.job_weights[live], minlength=len(self.entity_weights)
-        )
+        within = np.bincount(self.entity[live], self.job_weights[live], minlength=len(self.entity_weights))
         owner = self.entity[live]
         w[live] = self.entity_weights[owner] * self.job_weights[live] / within[owner]
         return w

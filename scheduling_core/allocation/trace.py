@@ -101,8 +101,7 @@ def simulate(sequence: JobSequence, policy: Policy, mode: Mode, steps: int) -> S
             allocations[active] = water_fill(problem.subset(active), mode)
         scores = allocations[active].scores.tolist()
         records += [
-            Record(policy, step, sequence.job_ids[i], score)
-            for i, score in zip(active, scores, strict=True)
+            Record(policy, step, sequence.job_ids[i], score) for i, score in zip(active, scores, strict=True)
         ]
     arrivals = dict(zip(sequence.job_ids, sequence.arrivals, strict=True))
     return Simulation(Trace(tuple(records), steps, arrivals), allocations)
@@ -134,9 +133,7 @@ class Trace:
         seen = set()
         for policy, step, job_id, score in self.records:
             if (policy, step, job_id) in seen:
-                raise SchedulingError(
-                    f"Job {job_id} has two scores at step {step} ({policy}), expected one."
-                )
+                raise SchedulingError(f"Job {job_id} has two scores at step {step} ({policy}), expected one.")
             seen.add((policy, step, job_id))
             if not math.isfinite(score):
                 raise SchedulingError(
@@ -144,9 +141,7 @@ class Trace:
                     "expected a finite number."
                 )
             if not 1 <= step <= self.steps:
-                raise SchedulingError(
-                    f"A record is at step {step}, expected a step from 1 to {self.steps}."
-                )
+                raise SchedulingError(f"A record is at step {step}, expected a step from 1 to {self.steps}.")
 
     @classmethod
     def of(cls, records: Iterable[Record], steps: int | None = None) -> Trace:
@@ -187,22 +182,16 @@ class Trace:
         """Statistics of the steps' totals: every step counts alike, however many jobs it has."""
         return summarise(self.totals(policy, start, end))
 
-    def job(
-        self, policy: str, job_id: int, start: int = 1, end: int | None = None
-    ) -> Summary | None:
+    def job(self, policy: str, job_id: int, start: int = 1, end: int | None = None) -> Summary | None:
         """Statistics of one job's score over the chosen steps after its arrival.
 
         None if it has not arrived by then: an absent job is not one that makes no progress.
         """
         if job_id not in self.arrivals:
             known = sorted(self.arrivals)
-            raise SchedulingError(
-                f"There is no job {job_id}, expected one of {known[0]} to {known[-1]}."
-            )
+            raise SchedulingError(f"There is no job {job_id}, expected one of {known[0]} to {known[-1]}.")
         scores = self._of(policy)
-        chosen = [
-            scores[t][job_id] for t in self._interval(start, end) if job_id in scores.get(t, {})
-        ]
+        chosen = [scores[t][job_id] for t in self._interval(start, end) if job_id in scores.get(t, {})]
         return summarise(chosen) if chosen else None
 
     def totals_by_jobs(self, policy: str) -> dict[int, float]:

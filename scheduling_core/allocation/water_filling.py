@@ -88,9 +88,7 @@ def water_fill(problem: Problem, mode: Mode = "exact") -> Allocation:
 def _exact(problem: Problem) -> Allocation:
     first, kind = _identical_jobs(problem)
     copies = np.bincount(kind).astype(np.float64)
-    program = LevelProgram(
-        problem.normalised[first], problem.workers[first], problem.capacity, copies
-    )
+    program = LevelProgram(problem.normalised[first], problem.workers[first], problem.capacity, copies)
     levels = np.zeros(problem.jobs)
     saturated = np.zeros(problem.jobs, dtype=bool)
     rounds: list[Round] = []
@@ -131,9 +129,7 @@ def _identical_jobs(problem: Problem) -> tuple[Indices, Indices]:
     if problem.split == "fifo":
         every = np.arange(problem.jobs)
         return every, every
-    traits = np.column_stack(
-        [problem.normalised, problem.workers, problem.job_weights, problem.entity]
-    )
+    traits = np.column_stack([problem.normalised, problem.workers, problem.job_weights, problem.entity])
     _, first, kind = np.unique(traits, axis=0, return_index=True, return_inverse=True)
     return first, kind.ravel()
 

@@ -65,9 +65,7 @@ def exact_levels(jobs: Jobs) -> Vector:
         levels[live] = _run_clock(jobs, held, levels, live)[live]
         stopped = held.stuck(levels, live)
         if not stopped.any():
-            raise CrosscheckError(
-                "The clock stopped and every job can rise, expected a bottleneck."
-            )
+            raise CrosscheckError("The clock stopped and every job can rise, expected a bottleneck.")
         live &= ~stopped
     return levels
 

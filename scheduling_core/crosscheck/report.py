@@ -62,9 +62,7 @@ def run(inputs: Mapping[str, Path], parameters: Mapping[str, Any], seed: int = 0
     }
     return {
         "outputs": {"parameters": chosen, "exact": exact},
-        "tables": {
-            "totals_by_jobs": {"columns": ["weights", "policy", "jobs", "total"], "rows": rows}
-        },
+        "tables": {"totals_by_jobs": {"columns": ["weights", "policy", "jobs", "total"], "rows": rows}},
         "charts": {},
     }
 
@@ -118,9 +116,7 @@ def _statistics(values: Vector) -> Json:
     }
 
 
-def _read(
-    inputs: Mapping[str, Path], scenario: str, *, uniform: bool
-) -> tuple[Vector, list[int], Jobs]:
+def _read(inputs: Mapping[str, Path], scenario: str, *, uniform: bool) -> tuple[Vector, list[int], Jobs]:
     tables = {name: _table(inputs, name) for name in ("throughputs", "jobs", "cluster", "weights")}
     try:
         types = [row["gpu_type"] for row in tables["cluster"]]
@@ -129,9 +125,7 @@ def _read(
             for row in tables["throughputs"]
         }
         share = {
-            row["entity"]: float(row["weight"])
-            for row in tables["weights"]
-            if row["scenario"] == scenario
+            row["entity"]: float(row["weight"]) for row in tables["weights"] if row["scenario"] == scenario
         }
         if not share:
             raise CrosscheckError(f"weights holds no scenario {scenario!r}, expected one it has.")
@@ -166,9 +160,7 @@ def _choose(parameters: Mapping[str, Any]) -> Json:
     chosen = dict(DEFAULTS)
     for name, value in parameters.items():
         if name not in DEFAULTS:
-            raise CrosscheckError(
-                f"There is no parameter {name!r}, expected one of {', '.join(DEFAULTS)}."
-            )
+            raise CrosscheckError(f"There is no parameter {name!r}, expected one of {', '.join(DEFAULTS)}.")
         try:
             chosen[name] = type(DEFAULTS[name])(str(value))
         except ValueError:

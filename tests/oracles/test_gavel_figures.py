@@ -70,9 +70,7 @@ def test_the_other_inputs_follow_from_the_experiment() -> None:
     weights = [[s, e, w] for s in ("1:2:3", "1:1:1") for e, w in enumerate(s.split(":"))]
     assert (INPUTS / "jobs.csv").read_bytes() == as_csv([header, *jobs])
     assert (INPUTS / "cluster.csv").read_bytes() == as_csv([["gpu_type", "count"], *cluster])
-    assert (INPUTS / "weights.csv").read_bytes() == as_csv(
-        [["scenario", "entity", "weight"], *weights]
-    )
+    assert (INPUTS / "weights.csv").read_bytes() == as_csv([["scenario", "entity", "weight"], *weights])
 
 
 @pytest.mark.parametrize("weights", [(1, 2, 3), (1, 1, 1)])

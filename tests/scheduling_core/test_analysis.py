@@ -25,9 +25,7 @@ def test_results_are_plain_json(result: dict[str, Any]) -> None:
     assert json.loads(json.dumps(result, allow_nan=False)) == result
 
 
-def test_a_saved_trace_aggregates_to_the_same_numbers(
-    result: dict[str, Any], saved: dict[str, Path]
-) -> None:
+def test_a_saved_trace_aggregates_to_the_same_numbers(result: dict[str, Any], saved: dict[str, Path]) -> None:
     """The trace table holds full-precision floats, so nothing may be lost on the way."""
     again = trace_aggregation(saved, {}, 0)["outputs"]
     expected = dict(result["outputs"]["published"]["baseline"])
@@ -119,9 +117,7 @@ def test_the_chart_shows_every_step_and_interpolates_nothing(result: dict[str, A
         ({"MODES": []}, "MODES is [], expected names separated by commas."),
     ],
 )
-def test_refused_parameters(
-    files: Mapping[str, Path], parameters: dict[str, Any], sentence: str
-) -> None:
+def test_refused_parameters(files: Mapping[str, Path], parameters: dict[str, Any], sentence: str) -> None:
     with pytest.raises(SchedulingError) as error:
         allocation(files, parameters, 0)
     assert sentence in str(error.value)
@@ -207,9 +203,7 @@ def test_refused_saved_traces(tmp_path: Path, content: str, sentence: str) -> No
     assert sentence in str(error.value)
 
 
-def test_a_changed_score_changes_the_mean_by_its_72nd(
-    result: dict[str, Any], tmp_path: Path
-) -> None:
+def test_a_changed_score_changes_the_mean_by_its_72nd(result: dict[str, Any], tmp_path: Path) -> None:
     table = json.loads(json.dumps(result["tables"]["trace"]))
     table["rows"][0][3] += 0.72
     path = tmp_path / "trace.json"

@@ -46,9 +46,7 @@ def test_it_imports_nothing_of_ours() -> None:
             else:
                 continue
             for name in names:
-                assert not name.startswith("scheduling_core") or name.startswith(
-                    "scheduling_core.crosscheck"
-                )
+                assert not name.startswith("scheduling_core") or name.startswith("scheduling_core.crosscheck")
 
 
 @pytest.mark.parametrize(

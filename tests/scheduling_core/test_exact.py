@@ -94,9 +94,7 @@ def test_what_one_job_cannot_use_goes_to_its_entity_first() -> None:
     Two GPUs are used up at c = 2/3.  With 2.5 GPUs job 0 is full at c = 3/4, where the others have
     1/2 and 3/4; its share goes to job 1, and the quarter GPU left is split 2:1.
     """
-    problem = Problem.of(
-        np.ones((3, 1)), [2], entity=[0, 0, 1], entity_weights=[2, 1], job_weights=[2, 1, 1]
-    )
+    problem = Problem.of(np.ones((3, 1)), [2], entity=[0, 0, 1], entity_weights=[2, 1], job_weights=[2, 1, 1])
     assert water_fill(problem).levels == pytest.approx([8 / 9, 4 / 9, 2 / 3])
     more = replace(problem, capacity=np.array([2.5]))
     allocation = water_fill(more)

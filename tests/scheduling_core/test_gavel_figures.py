@@ -85,9 +85,7 @@ def test_means_of_the_public_code_with_ecos(
     assert at(outputs["published"], pointer) == pytest.approx(public_code, rel=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("policy", "public_code"), [("aware", 7.750821275928), ("agnostic", 6.441239770550)]
-)
+@pytest.mark.parametrize(("policy", "public_code"), [("aware", 7.750821275928), ("agnostic", 6.441239770550)])
 def test_means_without_a_wide_float(
     files: Mapping[str, Path], monkeypatch: pytest.MonkeyPatch, policy: Policy, public_code: float
 ) -> None:
@@ -128,9 +126,7 @@ def test_exact_figure(outputs: dict[str, Any], pointer: str) -> None:
         ("baseline/agnostic/job/mean", "0.888889"),
     ],
 )
-def test_exact_figure_to_printed_digits(
-    outputs: dict[str, Any], pointer: str, printed: str
-) -> None:
+def test_exact_figure_to_printed_digits(outputs: dict[str, Any], pointer: str, printed: str) -> None:
     """The percentages of the finding; job 12 is the same in both modes, to the page's digits."""
     assert agrees(at(outputs["exact"], pointer), printed)
 

@@ -69,9 +69,7 @@ def test_a_saturated_job_leaves_its_share_to_its_entity() -> None:
 
 
 def test_fifo_fills_the_first_live_job_of_each_entity() -> None:
-    problem = Problem.of(
-        np.ones((4, 1)), [1], entity=[1, 0, 0, 1], entity_weights=[1, 2], split="fifo"
-    )
+    problem = Problem.of(np.ones((4, 1)), [1], entity=[1, 0, 0, 1], entity_weights=[1, 2], split="fifo")
     assert problem.weights(np.array([True, False, False, False])).tolist() == [0, 1, 0, 2]
 
 

@@ -110,13 +110,9 @@ def test_the_interior_point_finds_the_simplex_optimum(problem: Problem) -> None:
     """HiGHS solves the same round by another method; the increments must agree to 1e-7."""
     weights = problem.weights(np.zeros(problem.jobs, dtype=bool))
     levels = np.zeros(problem.jobs)
-    x = LevelCone.allocation(
-        cone := LevelCone(problem, levels, weights, 1.0), interior_point.solve(cone).v
-    )
+    x = LevelCone.allocation(cone := LevelCone(problem, levels, weights, 1.0), interior_point.solve(cone).v)
     slopes = weights / problem.workers
-    program = LevelProgram(
-        problem.normalised, problem.workers, problem.capacity, np.ones(problem.jobs)
-    )
+    program = LevelProgram(problem.normalised, problem.workers, problem.capacity, np.ones(problem.jobs))
     best = program.rise_together(levels, slopes).increment
     assert (problem.progress(x) / slopes).min() == pytest.approx(best, rel=1e-7)
 
@@ -132,6 +128,4 @@ def test_the_interior_point_ends_at_the_centre_of_a_face() -> None:
 def test_the_order_of_jobs_does_not_matter(problem: Problem, random: object) -> None:
     order = list(range(problem.jobs))[::-1]
     scores = water_fill(problem, "published").scores
-    assert water_fill(problem.subset(order), "published").scores == pytest.approx(
-        scores[order], rel=1e-6
-    )
+    assert water_fill(problem.subset(order), "published").scores == pytest.approx(scores[order], rel=1e-6)
