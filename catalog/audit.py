@@ -226,7 +226,7 @@ def _anchor(anchor: Head | None, path: Path, found: _Findings, head: Head, hashe
             f"the anchor stands at run {anchor.last}, the database at run {head.last}: a writer was "
             "interrupted after its commit; the next verification moves the anchor on"
         )
-    elif anchor.runs != head.runs and not found.problems:
+    elif anchor.last == head.last and anchor.runs != head.runs and not found.problems:
         found.add("anchor", f"the anchor counts {anchor.runs} runs, the database {head.runs}")
 
 
