@@ -58,14 +58,16 @@ def archived(root: Path, place: Path, kind: str, prefix: str = "") -> Path:
     return tarred(place, members, f"w:{kind}")
 
 
-@pytest.mark.parametrize("prefix", ["", "./", "some-folder/"])
-@pytest.mark.parametrize("kind", ["zip", "", "gz", "bz2", "xz"])
+# No zip tool writes "./" before a name; tar does.
+@pytest.mark.parametrize(
+    ("kind", "prefix"),
+    [("zip", ""), ("zip", "some-folder/")]
+    + [(kind, prefix) for kind in ("", "gz", "bz2", "xz") for prefix in ("", "./", "some-folder/")],
+)
 def test_every_kind_of_archive_opens_by_content(
     make_package: Callable[..., Path], tmp_path: Path, kind: str, prefix: str
 ) -> None:
     """The name says nothing: what matters is what is in the file, and a folder around it is entered."""
-    if kind == "zip" and prefix == "./":
-        pytest.skip("no zip tool writes ./ entries")
     root = make_package()
     archive = archived(root, tmp_path / "archive.bin", kind, prefix)
     with open_package(archive) as package, open_package(root) as folder:
