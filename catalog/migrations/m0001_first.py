@@ -6,7 +6,6 @@ from pathlib import Path
 from sqlite_utils import Database
 
 
-
 def apply(db: Database) -> None:
     """Create everything. Statement by statement: `executescript` would end the transaction."""
     for statement in _statements(Path(__file__).with_suffix(".sql").read_text(encoding="utf-8")):
