@@ -82,13 +82,12 @@ def _loopback(host: str) -> bool:
 
 def _serve(db: Path, listener: socket.socket) -> None:
     """Serve until Ctrl-C. Datasette opens a mutable file with mode=ro and sees later changes."""
-    import datasette.handle_exception
     import uvicorn
-    from datasette.app import Datasette
+    from datasette import app, handle_exception
 
     # Datasette prints every refused request as a long traceback where rich is installed.
-    datasette.handle_exception.rich = None
-    served = Datasette([str(db)])
+    handle_exception.rich = None
+    served = app.Datasette([str(db)])
 
     async def run() -> None:
         await served.invoke_startup()

@@ -44,7 +44,12 @@ def reference() -> str:
 
 def _context(command: click.Command, name: str, parent: click.Context | None) -> click.Context:
     return click.Context(
-        command, info_name=name, parent=parent, terminal_width=WIDTH, max_content_width=WIDTH
+        command,
+        info_name=name,
+        parent=parent,
+        terminal_width=WIDTH,
+        max_content_width=WIDTH,
+        help_option_names=cli.context_settings["help_option_names"],
     )
 
 

@@ -4,7 +4,6 @@ import csv
 import functools
 import hashlib
 import json
-import os
 import re
 import sqlite3
 import zipfile
@@ -305,15 +304,6 @@ def test_locked_by_another_writer(
     writer.close()
     assert contents(tmp_path) == before
     assert run("add", "heat").exit_code == 0
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_read_only_folder(run: Any, shelf: Path, tmp_path: Path) -> None:
-    tmp_path.chmod(0o555)
-    try:
-        assert "read-only" in sentence(run("verify", "heat-numbers"))
-    finally:
-        tmp_path.chmod(0o755)
 
 
 # Names, options, files -------------------------------------------------------------------------------
