@@ -133,6 +133,38 @@ class Appearance:
 
 
 @dataclass(frozen=True)
+class ImportSummary:
+    """One import in a list, with its counts: read = added + updated + unchanged + duplicate + rejected."""
+
+    id: int
+    filename: str
+    format: str
+    reader: str
+    reader_version: str
+    sha256: str
+    who: str
+    started_at: str
+    finished_at: str
+    read: int
+    added: int
+    updated: int
+    unchanged: int
+    duplicate: int
+    rejected: int
+
+
+@dataclass(frozen=True)
+class RejectedRecord:
+    """A record that could not be taken in: as it came, with the reason."""
+
+    import_id: int
+    filename: str
+    line: int | None
+    reason: str
+    raw: str
+
+
+@dataclass(frozen=True)
 class WorkPage:
     """A record page, in the order in which it is read."""
 

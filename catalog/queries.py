@@ -10,33 +10,30 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from artifacts.report import deciding_check
-from artifacts.verdict import files_match, standing_of
 from catalog import chain, wording
 from catalog.pages import (
     Appearance,
     ArtifactPage,
     ArtifactSummary,
-    ClaimView,
-    FileView,
+    ImportSummary,
     Overview,
+    RejectedRecord,
     ReleaseView,
     RunSummary,
     ScoreRow,
     ScreenView,
-    SourceView,
     VerificationPage,
     VoteView,
     WorkPage,
     WorkSummary,
 )
+from catalog.run_views import run_views
 from catalog.search import Search
 from catalog.works import authors_of, find_work, load_work, slug_kind
-from schema.artifact import Claim, Manifest
+from schema.artifact import Manifest
 from schema.scores import Head, ModelRelease
 from schema.screening import Rater, Round, Statement, Vote
-from schema.states import ClaimKind, Depth, FileState, RunOutcome, screening_state
-from schema.verification import Check, Verification
+from schema.states import Depth, RunOutcome, screening_state
 
 MANY_NAMES = 200_000
 """Above so many names, a misspelt one is answered without reading them all for close ones."""
@@ -117,6 +114,31 @@ def runs(db: sqlite3.Connection, artifact: str | None = None, limit: int = 100) 
     return _runs(db, "WHERE a.slug = ?", [artifact], limit)
 
 
+def imports(db: sqlite3.Connection, limit: int = 100, offset: int = 0) -> tuple[ImportSummary, ...]:
+    """Imports, newest first."""
+    rows = _all(
+        db,
+        "SELECT id, filename, format, reader, reader_version, sha256, who, started_at, finished_at, "
+        "read, added, updated, unchanged, duplicate, rejected FROM imports ORDER BY id DESC LIMIT ? OFFSET ?",
+        [limit, offset],
+    )
+    return tuple(ImportSummary(**dict(row)) for row in rows)
+
+
+def rejected(
+    db: sqlite3.Connection, number: int | None = None, limit: int = 100, offset: int = 0
+) -> tuple[RejectedRecord, ...]:
+    """Rejected records (of one import, if numbered): newest import first, in the order of the file."""
+    rows = _all(
+        db,
+        "SELECT r.import_id, i.filename, r.line, r.reason, r.raw FROM rejected r "
+        "JOIN imports i ON i.id = r.import_id WHERE ? IS NULL OR r.import_id = ? "
+        "ORDER BY r.import_id DESC, r.position LIMIT ? OFFSET ?",
+        [number, number, limit, offset],
+    )
+    return tuple(RejectedRecord(**dict(row)) for row in rows)
+
+
 def work(db: sqlite3.Connection, slug: str) -> WorkPage:
     """The record page of a work, by its slug or an alias of it."""
     known = find_work(db, _clean(slug))
@@ -158,6 +180,7 @@ def artifact(db: sqlite3.Connection, slug: str, version: int | None = None) -> A
     history = _runs(db, "WHERE v.artifact_id = ?", [row["id"]], 1000)
     stored = chain.stored_run(db, history[0].id) if history else None
     run = stored.run if stored else None
+    seen = run_views(manifest, run)
     return ArtifactPage(
         manifest=manifest,
         version=version,
@@ -165,9 +188,9 @@ def artifact(db: sqlite3.Connection, slug: str, version: int | None = None) -> A
         manifest_sha256=row["manifest_sha256"],
         added_at=row["added_at"],
         added_by=row["added_by"],
-        claims=_claim_views(manifest, run),
-        files=_file_views(manifest, run),
-        sources=_source_views(manifest, run),
+        claims=seen.claims,
+        files=seen.files,
+        sources=seen.sources,
         latest=history[0] if history else None,
         latest_run=run,
         history=history,
@@ -191,6 +214,7 @@ def verification(db: sqlite3.Connection, number: int) -> VerificationPage:
     )
     assert row is not None
     manifest = Manifest.model_validate_json(row["content"])
+    seen = run_views(manifest, stored.run)
     return VerificationPage(
         id=stored.id,
         run=stored.run,
@@ -198,9 +222,9 @@ def verification(db: sqlite3.Connection, number: int) -> VerificationPage:
         manifest=manifest,
         previous=stored.previous,
         hash=stored.hash,
-        claims=_claim_views(manifest, stored.run),
-        files=_file_views(manifest, stored.run),
-        sources=_source_views(manifest, stored.run),
+        claims=seen.claims,
+        files=seen.files,
+        sources=seen.sources,
     )
 
 
@@ -430,57 +454,6 @@ def _runs(db: sqlite3.Connection, where: str, parameters: list[Any], limit: int)
         RunSummary(**{**dict(row), "outcome": RunOutcome(row["outcome"]), "depth": Depth(row["depth"])})
         for row in rows
     )
-
-
-def _claim_views(manifest: Manifest, run: Verification | None) -> tuple[ClaimView, ...]:
-    """Published claims in the manifest's order, each with the findings that speak of it."""
-    views = {claim.id: _claim_view(claim, run) for claim in manifest.claims}
-    findings: dict[str, list[ClaimView]] = {}
-    for claim in manifest.claims:
-        if claim.relation is not None:
-            findings.setdefault(claim.relation.claim, []).append(views[claim.id])
-    return tuple(
-        ClaimView(
-            view.claim,
-            view.standing,
-            view.observed,
-            view.difference,
-            view.checks,
-            tuple(findings.get(name, ())),
-        )
-        for name, view in views.items()
-        if view.claim.kind is ClaimKind.PUBLISHED
-    )
-
-
-def _claim_view(claim: Claim, run: Verification | None) -> ClaimView:
-    if run is None:
-        return ClaimView(claim, standing_of([], match=False), None, None, ())
-    checks = tuple(c for c in run.checks if c.kind == "claim" and c.subject == claim.id)
-    decided = standing_of(checks, files_match(run.checks))
-    first = deciding_check(checks, decided)
-    return ClaimView(
-        claim, decided, first.observed if first else None, first.difference if first else None, checks
-    )
-
-
-def _file_views(manifest: Manifest, run: Verification | None) -> tuple[FileView, ...]:
-    checks = {c.subject: c for c in run.checks if c.kind == "file"} if run else {}
-    views = [_file_view(file.path, file, checks.pop(file.path, None)) for file in manifest.files]
-    views += [_file_view(path, None, check) for path, check in checks.items()]
-    return tuple(views)
-
-
-def _file_view(path: str, listed: Any, check: Check | None) -> FileView:
-    if check is None:
-        return FileView(path, listed, None, None, None)
-    return FileView(path, listed, FileState(check.outcome), check.observed, check.detail)
-
-
-def _source_views(manifest: Manifest, run: Verification | None) -> tuple[SourceView, ...]:
-    checks = [c for c in run.checks if c.kind == "source"] if run else []
-    titles = [source.title for source in manifest.sources]
-    return tuple(SourceView(title, tuple(c for c in checks if c.subject == title)) for title in titles)
 
 
 # Names and rows ------------------------------------------------------------------------------------

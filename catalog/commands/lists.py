@@ -7,13 +7,12 @@ from typing import Any
 import click
 
 from catalog import queries
-from catalog.commands import journal
 from catalog.commands.library import reading
 from catalog.commands.options import database_option, json_option
 from catalog.commands.output import Column, Table, clean, print_json, say
 from catalog.commands.tables import artifacts_table, runs_table, works_table
 from catalog.commands.words import count, moment
-from catalog.pages import Overview
+from catalog.pages import ImportSummary, Overview, RejectedRecord
 
 KINDS = ("works", "artifacts", "verifications", "imports", "rejected")
 EMPTY = {
@@ -76,8 +75,8 @@ def _rows(db: sqlite3.Connection, kind: str, limit: int, offset: int, number: in
     if kind == "verifications":
         return list(queries.runs(db, limit=offset + limit)[offset:])
     if kind == "imports":
-        return journal.imports(db, limit, offset)
-    return journal.rejected(db, number, limit, offset)
+        return list(queries.imports(db, limit, offset))
+    return list(queries.rejected(db, number, limit, offset))
 
 
 def _total(overview: Overview, kind: str) -> int:
@@ -95,26 +94,23 @@ def _table(kind: str, rows: list[Any]) -> Table:
     return _imports_table(rows) if kind == "imports" else _rejected_table(rows)
 
 
-def _imports_table(rows: list[dict[str, Any]]) -> Table:
+def _imports_table(rows: list[ImportSummary]) -> Table:
     numbers = ("read", "added", "updated", "unchanged", "duplicate", "rejected")
     columns = [Column("import", "right"), Column("file", prose=True), Column("format")]
     table = Table([*columns, *(Column(name, "right") for name in numbers), Column("finished"), Column("by")])
     for row in rows:
-        counts = (f"{row[name]:,}" for name in numbers)
-        table.add(
-            str(row["id"]), row["filename"], row["format"], *counts, moment(row["finished_at"]), row["who"]
-        )
+        counts = (f"{getattr(row, name):,}" for name in numbers)
+        table.add(str(row.id), row.filename, row.format, *counts, moment(row.finished_at), row.who)
     return table
 
 
-def _rejected_table(rows: list[dict[str, Any]]) -> Table:
+def _rejected_table(rows: list[RejectedRecord]) -> Table:
     table = Table(
         (Column("import", "right"), Column("file"), Column("line", "right"), Column("reason", prose=True))
     )
     for row in rows:
-        line = "" if row["line"] is None else str(row["line"])
-        raw = clean(row["raw"].strip())
-        table.add(str(row["import"]), row["filename"], line, row["reason"], notes=[raw])
+        line = "" if row.line is None else str(row.line)
+        table.add(str(row.import_id), row.filename, line, row.reason, notes=[clean(row.raw.strip())])
     return table
 
 

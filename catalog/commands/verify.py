@@ -18,9 +18,9 @@ from catalog.commands.options import database_option, json_option
 from catalog.commands.output import heading, note, print_json, progress, say
 from catalog.commands.show_package import title, verdict
 from catalog.commands.tables import runs_table
-from catalog.commands.views import view
 from catalog.commands.words import count
 from catalog.pages import VerificationPage
+from catalog.run_views import run_views
 from catalog.store import Catalog, CatalogError
 from schema.artifact import Manifest
 from schema.states import RunOutcome
@@ -92,7 +92,7 @@ def show_run(
     manifest: Manifest, run: Verification, page: VerificationPage | None, quiet: bool = False
 ) -> None:
     """Print a run: its claims, its files, its verdict last, where the eye comes to rest."""
-    seen = page or view(manifest, run)
+    seen = page or run_views(manifest, run)
     if not quiet:
         title(manifest, page.version if page else None)
         show_caveats(manifest)
@@ -119,7 +119,7 @@ def _folder(path: Path, level: Level, quiet: bool, as_json: bool) -> int:
             seed=0, progress=step,
         )  # fmt: skip
     if as_json:
-        seen = view(package.manifest, run)
+        seen = run_views(package.manifest, run)
         facts: dict[str, Any] = {"path": path, "recorded": False, "outcome": run.outcome, "run": run,
                                  "manifest": package.manifest, "claims": seen.claims, "files": seen.files,
                                  "sources": seen.sources}  # fmt: skip
