@@ -176,7 +176,7 @@ async def measure(path: Path, works: int, pages: int) -> dict[str, Any]:
             for side in ("ours", "theirs") if round_ % 2 else ("theirs", "ours"):
                 if side == "ours":
                     pm.register(catalog.web, "proofshelf")
-                    spent[side] = await _cost(ours, f"/work/work-{number}")
+                    spent[side] = await _cost(ours, f"/works/work-{number}")
                     pm.unregister(catalog.web)
                 else:
                     spent[side] = await _cost(theirs, f"/{path.stem}/works/{number}")

@@ -37,11 +37,11 @@ def routes_for(site: Site) -> list[tuple[str, View]]:
         (r"^/search(?P<json>\.json)?$", views.guarded(views.search)),
         (r"^/artifacts(?P<json>\.json)?$", views.guarded(views.artifacts)),
         (r"^/verifications(?P<json>\.json)?$", views.guarded(views.verifications)),
-        (r"^/work/(?P<slug>[^/]+?)(?P<json>\.json)?$", views.guarded(views.work)),
-        (r"^/artifact/(?P<slug>[^/]+?)(?P<json>\.json)?$", views.guarded(views.artifact)),
-        (r"^/artifact/(?P<slug>[^/]+)/file/(?P<path>.+)$", views.guarded(views.file)),
-        (r"^/artifact/(?P<slug>[^/]+)/data/(?P<path>.+)\.csv$", views.guarded(views.chart_data)),
-        (r"^/verification/(?P<number>[^/]+?)(?P<json>\.json)?$", views.guarded(views.verification)),
+        (r"^/works/(?P<slug>[^/]+?)(?P<json>\.json)?$", views.guarded(views.work)),
+        (r"^/artifacts/(?P<slug>[^/]+?)(?P<json>\.json)?$", views.guarded(views.artifact)),
+        (r"^/artifacts/(?P<slug>[^/]+)/file/(?P<path>.+)$", views.guarded(views.file)),
+        (r"^/artifacts/(?P<slug>[^/]+)/data/(?P<path>.+)\.csv$", views.guarded(views.chart_data)),
+        (r"^/verifications/(?P<number>[^/]+?)(?P<json>\.json)?$", views.guarded(views.verification)),
         (r"^/-/proofshelf/(?P<name>style\.css|charts\.js)$", asset),
         (r"^/-/proofshelf/vega\.js$", vega),
     ]
@@ -160,13 +160,13 @@ class _Views:
         return await self._send(request, datasette, "verifications", facts, facts)
 
     async def work(self, request: Any, datasette: Any) -> Response:
-        """`/work/SLUG`"""
+        """`/works/SLUG`"""
         slug = unquote(request.url_vars["slug"])
         facts = await self._ask(datasette, lambda db: queries.work(db, slug))
         return await self._send(request, datasette, "work", facts, pages.work_context(facts))
 
     async def artifact(self, request: Any, datasette: Any) -> Response:
-        """`/artifact/SLUG`, at `?version=N` or the newest"""
+        """`/artifacts/SLUG`, at `?version=N` or the newest"""
         slug, version = unquote(request.url_vars["slug"]), _version(request)
         facts = await self._ask(datasette, lambda db: queries.artifact(db, slug, version))
         context = pages.artifact_context(facts)
@@ -211,7 +211,7 @@ class _Views:
         )
 
     async def file(self, request: Any, datasette: Any) -> Any:
-        """`/artifact/SLUG/file/PATH`: the stored bytes, read and found unchanged"""
+        """`/artifacts/SLUG/file/PATH`: the stored bytes, read and found unchanged"""
         file, slug = await self._listed(request, datasette), unquote(request.url_vars["slug"])
         stored = await datasette.get_database(self.site.database).execute_fn(
             lambda _: sound_object(self.site, file.sha256, slug)
@@ -219,7 +219,7 @@ class _Views:
         return download(stored, file.path)
 
     async def chart_data(self, request: Any, datasette: Any) -> Response:
-        """`/artifact/SLUG/data/PATH.csv`: the data inside a chart's specification"""
+        """`/artifacts/SLUG/data/PATH.csv`: the data inside a chart's specification"""
         file = await self._listed(request, datasette)
         if not charts.is_chart(file):
             raise queries.NotFound(f"{file.path} is no chart, so it has no data table")
@@ -229,7 +229,7 @@ class _Views:
         return Response(body, 200, headers.file_headers(name), "text/csv; charset=utf-8")
 
     async def verification(self, request: Any, datasette: Any) -> Response:
-        """`/verification/N`"""
+        """`/verifications/N`"""
         text = request.url_vars["number"]
         if not (text.isascii() and text.isdigit() and len(text) < 19):
             raise queries.NotFound(

@@ -67,13 +67,13 @@ def cell_link(datasette: Any, table: str, column: str, value: Any) -> Markup | N
     if isinstance(value, dict):
         value = value["value"]
     page = {
-        ("works", "slug"): "work",
-        ("artifacts", "slug"): "artifact",
-        ("artifacts_current", "slug"): "artifact",
-        ("votes_current", "work"): "work",
-        ("scores_readable", "work"): "work",
-        ("claims_readable", "artifact"): "artifact",
-        ("checks", "verification_id"): "verification",
+        ("works", "slug"): "works",
+        ("artifacts", "slug"): "artifacts",
+        ("artifacts_current", "slug"): "artifacts",
+        ("votes_current", "work"): "works",
+        ("scores_readable", "work"): "works",
+        ("claims_readable", "artifact"): "artifacts",
+        ("checks", "verification_id"): "verifications",
     }.get((table, column))
     if page is None or value is None:
         return None

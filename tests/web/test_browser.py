@@ -14,12 +14,12 @@ PAGES = [
     "/search?q=gpu",
     "/artifacts",
     "/verifications",
-    "/work/tias",
-    "/work/gavel-osdi20",
-    "/artifact/gavel",
-    "/artifact/tias-record",
-    "/verification/3",
-    "/work/none-such",
+    "/works/tias",
+    "/works/gavel-osdi20",
+    "/artifacts/gavel",
+    "/artifacts/tias-record",
+    "/verifications/3",
+    "/works/none-such",
 ]
 WIDTHS = {"desktop": 1280, "tablet": 820, "phone": 390, "small phone": 320}
 
@@ -47,7 +47,7 @@ class Visit:
 
     def chart(self) -> Any:
         """Open the package's page and wait for its chart."""
-        self.go("/artifact/gavel")
+        self.go("/artifacts/gavel")
         self.page.wait_for_selector(".chart svg", timeout=30_000)
         return self.page
 
@@ -71,7 +71,7 @@ def visit(browser: Any, address: str) -> Iterator[Callable[..., Visit]]:
 def test_no_error_and_nothing_asked_elsewhere(visit: Any, path: str) -> None:
     seen = visit()
     page = seen.go(path)
-    if path == "/artifact/gavel":
+    if path == "/artifacts/gavel":
         page.wait_for_selector(".chart svg", timeout=30_000)
     page.wait_for_load_state("networkidle")
     # The browser itself notes a page that answers 404.
@@ -123,7 +123,7 @@ def test_the_chart_is_read_by_keyboard(visit: Any) -> None:
 def test_a_hostile_figure_reaches_nothing(browser: Any, hostile_address: str) -> None:
     context = browser.new_context()
     seen = Visit(context.new_page(), hostile_address)
-    page = seen.go("/artifact/hostile")
+    page = seen.go("/artifacts/hostile")
     page.wait_for_function("() => !document.querySelector('.chart .waiting')", timeout=30_000)
     page.wait_for_load_state("networkidle")
     assert seen.elsewhere == []
@@ -133,7 +133,7 @@ def test_a_hostile_figure_reaches_nothing(browser: Any, hostile_address: str) ->
 
 
 def test_without_javascript_everything_but_the_chart_stands(visit: Any) -> None:
-    page = visit(java_script_enabled=False).go("/artifact/gavel")
+    page = visit(java_script_enabled=False).go("/artifacts/gavel")
     assert page.locator("noscript .notice").is_visible()
     assert page.locator("img.still").is_visible()
     page.get_by_text("The 5 rows behind the chart").click()
@@ -165,7 +165,7 @@ def _contrast(page: Any, selector: str) -> float:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_words_are_readable_in_both_schemes(visit: Any, scheme: str) -> None:
     seen = visit(color_scheme=scheme)
-    page = seen.go("/artifact/gavel")
+    page = seen.go("/artifacts/gavel")
     for selector in (
         "h1",
         ".muted",
@@ -176,7 +176,7 @@ def test_words_are_readable_in_both_schemes(visit: Any, scheme: str) -> None:
         ".stamp b",
     ):
         assert _contrast(page, selector) >= 4.5, selector
-    page = seen.go("/work/tias")
+    page = seen.go("/works/tias")
     for selector in (".who b.model", ".status", ".status.model", ".chip.score", ".chip.state", ".never"):
         assert _contrast(page, selector) >= 4.5, selector
 
@@ -193,7 +193,7 @@ def test_the_chart_follows_the_scheme(visit: Any) -> None:
 
 
 def test_a_claim_becomes_a_card_on_a_phone(visit: Any) -> None:
-    page = visit(390).go("/artifact/gavel")
+    page = visit(390).go("/artifacts/gavel")
     assert page.locator("table.claims thead").is_hidden()
     line = page.locator("#claim-mean-aware td").first.bounding_box()
     assert line["x"] >= 0

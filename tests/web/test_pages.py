@@ -23,12 +23,12 @@ PAGES = {
     "/artifacts": "/artifacts.json",
     "/verifications": "/verifications.json",
     "/verifications?artifact=gavel": "/verifications.json?artifact=gavel",
-    "/work/tias": "/work/tias.json",
-    "/work/gavel-osdi20": "/work/gavel-osdi20.json",
-    "/artifact/gavel": "/artifact/gavel.json",
-    "/artifact/gavel?version=1": "/artifact/gavel.json?version=1",
-    "/artifact/tias-record": "/artifact/tias-record.json",
-    "/verification/3": "/verification/3.json",
+    "/works/tias": "/works/tias.json",
+    "/works/gavel-osdi20": "/works/gavel-osdi20.json",
+    "/artifacts/gavel": "/artifacts/gavel.json",
+    "/artifacts/gavel?version=1": "/artifacts/gavel.json?version=1",
+    "/artifacts/tias-record": "/artifacts/tias-record.json",
+    "/verifications/3": "/verifications/3.json",
 }
 
 
@@ -99,10 +99,10 @@ def test_the_json_twin_answers(site: Any, twin: str) -> None:
 def test_the_json_twin_equals_the_facts(site: Any, database: Path) -> None:
     with store.open_catalog(database, writable=False) as catalog:
         facts = {
-            "/work/tias.json": queries.work(catalog.connection, "tias"),
-            "/artifact/gavel.json": queries.artifact(catalog.connection, "gavel"),
-            "/artifact/gavel.json?version=1": queries.artifact(catalog.connection, "gavel", 1),
-            "/verification/3.json": queries.verification(catalog.connection, 3),
+            "/works/tias.json": queries.work(catalog.connection, "tias"),
+            "/artifacts/gavel.json": queries.artifact(catalog.connection, "gavel"),
+            "/artifacts/gavel.json?version=1": queries.artifact(catalog.connection, "gavel", 1),
+            "/verifications/3.json": queries.verification(catalog.connection, 3),
             "/index.json": queries.overview(catalog.connection),
         }
     for path, fact in facts.items():
@@ -130,15 +130,15 @@ def test_empty_catalog_says_what_to_do_next(open_site: Any, empty: Path) -> None
 @pytest.mark.parametrize(
     ("path", "sentence"),
     [
-        ("/work/tia", "did you mean"),
-        ("/work/gavel", "is a package here, not a work"),
-        ("/artifact/nothing-like-it", "There is no package 'nothing-like-it' here"),
-        ("/artifact/gavel?version=9", "version"),
-        ("/verification/999", "999"),
-        ("/verification/twelve", "named by its number, such as 12"),
-        ("/verification/9999999999999999999999", "named by its number"),
-        ("/artifact/gavel/file/none.csv", "lists no file 'none.csv'"),
-        ("/artifact/gavel/data/figures/other.svg.csv", "is no chart"),
+        ("/works/tia", "did you mean"),
+        ("/works/gavel", "is a package here, not a work"),
+        ("/artifacts/nothing-like-it", "There is no package 'nothing-like-it' here"),
+        ("/artifacts/gavel?version=9", "version"),
+        ("/verifications/999", "999"),
+        ("/verifications/twelve", "named by its number, such as 12"),
+        ("/verifications/9999999999999999999999", "named by its number"),
+        ("/artifacts/gavel/file/none.csv", "lists no file 'none.csv'"),
+        ("/artifacts/gavel/data/figures/other.svg.csv", "is no chart"),
     ],
 )
 def test_what_is_not_there_is_said_in_a_sentence(site: Any, path: str, sentence: str) -> None:
@@ -149,14 +149,14 @@ def test_what_is_not_there_is_said_in_a_sentence(site: Any, path: str, sentence:
 
 
 def test_json_says_the_same_sentence(site: Any) -> None:
-    answer = get(site, "/work/none-such.json")
+    answer = get(site, "/works/none-such.json")
     assert answer.status_code == 404
     assert answer.json()["ok"] is False
     assert "none-such" in answer.json()["error"]
 
 
 @pytest.mark.parametrize(
-    "path", ["/works?page=0", "/works?page=x", "/works?page=²", "/artifact/gavel?version=-1"]
+    "path", ["/works?page=0", "/works?page=x", "/works?page=²", "/artifacts/gavel?version=-1"]
 )
 def test_a_senseless_number_is_refused(site: Any, path: str) -> None:
     assert get(site, path).status_code == 400
@@ -195,15 +195,15 @@ def test_lists_are_paged(open_site: Any, tmp_path: Path, example: ModuleType) ->
     assert 'rel="next"' not in last.text
     assert "ends before page 4" in text(get(site, "/works?page=4"))
     # Nobody screened these, and that is no negative.
-    assert "No label is not a negative." in text(get(site, "/work/w3"))
-    assert "Classification" not in text(get(site, "/work/w3"))
+    assert "No label is not a negative." in text(get(site, "/works/w3"))
+    assert "Classification" not in text(get(site, "/works/w3"))
 
 
 # A package -----------------------------------------------------------------------------------------
 
 
 def test_one_verdict_then_caveats_then_numbers(site: Any, example: ModuleType) -> None:
-    answer = get(site, "/artifact/gavel")
+    answer = get(site, "/artifacts/gavel")
     seen = text(answer)
     order = [
         "Failed: 2 claims are denied",
@@ -219,7 +219,7 @@ def test_one_verdict_then_caveats_then_numbers(site: Any, example: ModuleType) -
 
 
 def test_a_claim_and_its_proof_on_one_line(site: Any, example: ModuleType) -> None:
-    line = row(get(site, "/artifact/gavel"), "mean-aware")
+    line = row(get(site, "/artifacts/gavel"), "mean-aware")
     assert ">7.750821276<" in line
     assert "7.75082127<u>5476</u>" in line
     assert "−5.2 × 10⁻¹⁰" in line
@@ -232,7 +232,7 @@ def test_a_claim_and_its_proof_on_one_line(site: Any, example: ModuleType) -> No
 
 
 def test_a_finding_stands_beneath_its_claim_with_its_reason(site: Any, example: ModuleType) -> None:
-    answer = get(site, "/artifact/gavel")
+    answer = get(site, "/artifacts/gavel")
     line = row(answer, "exact-aware")
     assert answer.text.index("claim-mean-aware") < answer.text.index("claim-exact-aware")
     assert 'class="finding"' in line
@@ -256,7 +256,7 @@ def test_a_finding_stands_beneath_its_claim_with_its_reason(site: Any, example: 
     ],
 )
 def test_every_outcome_is_a_word(site: Any, claim: str, words: str) -> None:
-    assert re.search(rf'class="outcome \w+">{words}<', row(get(site, "/artifact/gavel"), claim))
+    assert re.search(rf'class="outcome \w+">{words}<', row(get(site, "/artifacts/gavel"), claim))
 
 
 def test_every_outcome_of_the_schema_has_a_word() -> None:
@@ -266,31 +266,31 @@ def test_every_outcome_of_the_schema_has_a_word() -> None:
 
 
 def test_a_saved_claim_shows_no_computed_value(site: Any) -> None:
-    line = row(get(site, "/artifact/gavel"), "best")
+    line = row(get(site, "/artifacts/gavel"), "best")
     assert "nothing to compute" in line
     assert "depth d0" in line
 
 
 def test_a_claim_that_fails_is_not_called_saved(site: Any) -> None:
-    line = row(get(site, "/artifact/gavel"), "moved")
+    line = row(get(site, "/artifacts/gavel"), "moved")
     assert "nothing confirms it" in line
     assert "saved only" not in line
 
 
 def test_the_second_implementation_names_its_own_depth(site: Any) -> None:
-    line = row(get(site, "/artifact/gavel"), "records")
+    line = row(get(site, "/artifacts/gavel"), "records")
     assert "depth d3" in line
     assert "a second implementation, sharing no code: re-aggregated from the package" in line
 
 
 def test_files_show_hash_state_and_diagnosis(site: Any) -> None:
-    seen = text(get(site, "/artifact/gavel"))
+    seen = text(get(site, "/artifacts/gavel"))
     assert re.search(r"source/page\.html .* mismatch differs only in line endings", seen)
     assert re.search(r"stray\.txt — found ffffffffffff… f{64} not listed", seen)
 
 
 def test_sources_history_and_provenance(site: Any) -> None:
-    answer = get(site, "/artifact/gavel")
+    answer = get(site, "/artifacts/gavel")
     seen = text(answer)
     assert "recorded only the source is not in the package, so nothing here checks it" in seen
     assert "572f09dc5a6399e5f80254791f0acbc1744798ba" in seen
@@ -300,13 +300,13 @@ def test_sources_history_and_provenance(site: Any) -> None:
 
 
 def test_an_older_version_says_so(site: Any) -> None:
-    seen = text(get(site, "/artifact/gavel?version=1"))
+    seen = text(get(site, "/artifacts/gavel?version=1"))
     assert "This is version 1. Version 2 is the newest." in seen
     assert "Gavel allocation trace, first try" in seen
 
 
 def test_a_package_without_a_run_claims_nothing(site: Any) -> None:
-    answer = get(site, "/artifact/tias-record")
+    answer = get(site, "/artifacts/tias-record")
     assert "Never verified" in text(answer)
     assert "Nothing has been compared yet" in text(answer)
     assert "confirmed" not in text(answer)
@@ -321,7 +321,7 @@ def test_what_came_from_outside_is_escaped(site: Any, example: ModuleType) -> No
         assert not re.search(
             r'href="\s*(javascript|data):', body.replace('rel="icon" href="data:', ""), re.IGNORECASE
         )
-    assert "javascript:alert(2)" in text(get(site, "/artifact/gavel"))
+    assert "javascript:alert(2)" in text(get(site, "/artifacts/gavel"))
 
 
 def test_links_outward_send_no_referrer(site: Any) -> None:
@@ -336,10 +336,10 @@ def test_links_outward_send_no_referrer(site: Any) -> None:
 def test_a_run_can_be_cited(site: Any, database: Path) -> None:
     with store.open_catalog(database, writable=False) as catalog:
         run = queries.verification(catalog.connection, 3)
-    seen = text(get(site, "/verification/3"))
+    seen = text(get(site, "/verifications/3"))
     assert (
         "proofshelf verification 3 of gavel, version 2: failed, 29 Nov 2026. "
-        f"http://localhost/verification/3. SHA-256 {run.hash}." in seen
+        f"http://localhost/verifications/3. SHA-256 {run.hash}." in seen
     )
     assert run.previous in seen
     assert run.run.manifest_sha256 in seen
@@ -351,7 +351,7 @@ def test_a_run_can_be_cited(site: Any, database: Path) -> None:
 
 
 def test_the_record_page_keeps_its_order(site: Any, example: ModuleType) -> None:
-    seen = text(get(site, "/work/tias"))
+    seen = text(get(site, "/works/tias"))
     order = [
         "doi:10.1000/tias(2022)",
         "TIAS: Two-level",
@@ -371,7 +371,7 @@ def test_the_record_page_keeps_its_order(site: Any, example: ModuleType) -> None
 
 
 def test_statuses_caveats_and_scores_are_verbatim(site: Any, example: ModuleType) -> None:
-    answer = get(site, "/work/tias")
+    answer = get(site, "/works/tias")
     seen = text(answer)
     for caveat in example.SCREENING_CAVEATS:
         assert caveat in seen
@@ -386,7 +386,7 @@ def test_statuses_caveats_and_scores_are_verbatim(site: Any, example: ModuleType
 
 
 def test_the_publishers_words_stand_beside_our_state(site: Any) -> None:
-    body = get(site, "/work/tias").text
+    body = get(site, "/works/tias").text
     theirs = re.search(r'<div class="theirs">.*?</div>', body, re.DOTALL)
     ours = re.search(r'<div class="ours">.*?</div>', body, re.DOTALL)
     assert theirs is not None
@@ -398,7 +398,7 @@ def test_the_publishers_words_stand_beside_our_state(site: Any) -> None:
 
 
 def test_a_machine_is_never_shown_as_a_person(site: Any) -> None:
-    body = get(site, "/work/tias").text
+    body = get(site, "/works/tias").text
     assert body.count('class="vote model"') == 3
     assert 'class="vote human"' not in body
     assert "Person" not in body
@@ -407,7 +407,7 @@ def test_a_machine_is_never_shown_as_a_person(site: Any) -> None:
 
 
 def test_people_look_like_people_and_corrections_keep_what_they_replace(site: Any) -> None:
-    answer = get(site, "/work/gavel-osdi20")
+    answer = get(site, "/works/gavel-osdi20")
     seen = text(answer)
     assert answer.text.count('class="vote human"') == 2
     assert answer.text.count('class="vote model"') == 1
@@ -420,7 +420,7 @@ def test_people_look_like_people_and_corrections_keep_what_they_replace(site: An
 
 
 def test_a_retraction_stands_before_everything_but_the_header(site: Any) -> None:
-    seen = text(get(site, "/work/gavel-osdi20"))
+    seen = text(get(site, "/works/gavel-osdi20"))
     notice = seen.index("Retracted. Invented for this example: withdrawn <b>and</b> restored.")
     assert notice < seen.index("Bibliographic record")
 
@@ -429,7 +429,7 @@ def test_a_retraction_stands_before_everything_but_the_header(site: Any) -> None
 
 
 def test_a_listed_file_is_sent_to_be_kept(site: Any) -> None:
-    answer = get(site, "/artifact/gavel/file/source/page.html")
+    answer = get(site, "/artifacts/gavel/file/source/page.html")
     assert answer.content == b"<script>alert('page')</script>"
     assert answer.headers["content-type"] == "application/octet-stream"
     assert answer.headers["content-disposition"].startswith('attachment; filename="page.html"')
@@ -438,7 +438,7 @@ def test_a_listed_file_is_sent_to_be_kept(site: Any) -> None:
 
 
 def test_names_with_spaces_and_accents(site: Any) -> None:
-    page = get(site, "/artifact/gavel").text
+    page = get(site, "/artifacts/gavel").text
     link = re.search(r'href="([^"]*spaces[^"]*)"', page)
     assert link is not None
     answer = get(site, html.unescape(link.group(1)))
@@ -454,7 +454,7 @@ def test_names_with_spaces_and_accents(site: Any) -> None:
     ["manifest.json", "../example.db", "..%2Fexample.db", "/etc/passwd", "%2Fetc%2Fpasswd", "inputs", "%00"],
 )
 def test_only_listed_paths_are_sent(site: Any, path: str) -> None:
-    assert get(site, "/artifact/gavel/file/" + path).status_code == 404
+    assert get(site, "/artifacts/gavel/file/" + path).status_code == 404
 
 
 def test_a_changed_object_is_not_sent(open_site: Any, database: Path, tmp_path: Path) -> None:
@@ -463,7 +463,7 @@ def test_a_changed_object_is_not_sent(open_site: Any, database: Path, tmp_path: 
     with sqlite3.connect(database) as source, sqlite3.connect(copy) as target:
         source.backup(target)
     site = open_site(copy)
-    facts = get(site, "/artifact/gavel.json").json()["manifest"]["files"]
+    facts = get(site, "/artifacts/gavel.json").json()["manifest"]["files"]
     listed = {file["path"]: file["sha256"] for file in facts}
 
     def stored(path: str) -> Path:
@@ -474,24 +474,24 @@ def test_a_changed_object_is_not_sent(open_site: Any, database: Path, tmp_path: 
     csv.write_bytes(b"changed")
     chart.unlink()
     for path, sentence in (
-        ("/artifact/gavel/file/inputs/throughputs.csv", "has changed since it was added"),
-        ("/artifact/gavel/file/figures/totals.vl.json", "can't be read"),
+        ("/artifacts/gavel/file/inputs/throughputs.csv", "has changed since it was added"),
+        ("/artifacts/gavel/file/figures/totals.vl.json", "can't be read"),
     ):
         answer = get(site, path)
         assert answer.status_code == 409
         assert sentence in text(answer)
         assert "proofshelf verify gavel" in text(answer)
-    assert get(site, "/artifact/gavel").status_code == 200
+    assert get(site, "/artifacts/gavel").status_code == 200
 
 
 def test_the_data_of_a_chart_as_csv(site: Any, example: ModuleType) -> None:
-    answer = get(site, "/artifact/gavel/data/figures/totals.vl.json.csv")
+    answer = get(site, "/artifacts/gavel/data/figures/totals.vl.json.csv")
     assert answer.text.splitlines()[:3] == [
         "step,total,value",
         "1,1.719601,1.719601",
         "2,3.0406281234567,3.0406281234567",
     ]
-    assert "The 5 rows behind the chart" in text(get(site, "/artifact/gavel"))
+    assert "The 5 rows behind the chart" in text(get(site, "/artifacts/gavel"))
 
 
 def test_assets_are_asked_for_again_only_to_hear_nothing_changed(site: Any) -> None:
@@ -504,7 +504,7 @@ def test_assets_are_asked_for_again_only_to_hear_nothing_changed(site: Any) -> N
 
 def test_without_the_drawing_library_the_table_stands(site: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("catalog.web.charts.can_draw", lambda: False)
-    answer = get(site, "/artifact/gavel")
+    answer = get(site, "/artifacts/gavel")
     assert "vl-convert-python is missing" in text(answer)
     assert "The 5 rows behind the chart" in text(answer)
     assert "<script" not in answer.text
@@ -517,7 +517,7 @@ def test_tables_facets_json_and_csv_stay(site: Any) -> None:
     table = get(site, "/example/works?_search=agnostic")
     assert table.status_code == 200
     assert "Bibliographic records." in table.text
-    assert 'href="/work/tias"' in table.text
+    assert 'href="/works/tias"' in table.text
     assert "gavel-osdi20" not in text(table).split("Suggested facets")[0]
     assert get(site, "/example/claims.json?_shape=array&_facet=kind").status_code == 200
     assert get(site, "/example/claims.csv").text.startswith("id,")
@@ -545,7 +545,7 @@ def test_the_catalog_is_found_among_other_databases(open_site: Any, tmp_path: Pa
 
 def test_links_hold_under_a_base_url(open_site: Any, database: Path) -> None:
     site = open_site(database, settings={"base_url": "/lab/"})
-    body = get(site, "/artifact/gavel").text
+    body = get(site, "/artifacts/gavel").text
     local = list(re.findall(r'(?:href|src|action|data-spec)="(/[^"]*)"', body))
     assert local
     assert all(u.startswith("/lab/") for u in local)
@@ -553,7 +553,7 @@ def test_links_hold_under_a_base_url(open_site: Any, database: Path) -> None:
 
 def test_who_may_not_see_the_database_sees_no_page(open_site: Any, database: Path) -> None:
     site = open_site(database, metadata={"databases": {"example": {"allow": {"id": "root"}}}})
-    for path in (*PAGES, *PAGES.values(), "/artifact/gavel/file/inputs/throughputs.csv"):
+    for path in (*PAGES, *PAGES.values(), "/artifacts/gavel/file/inputs/throughputs.csv"):
         assert get(site, path).status_code == 403
 
 
