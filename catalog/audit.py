@@ -1,6 +1,5 @@
 """Whether the catalog is as it was written: every hash recomputed, every link followed, every guard there."""
 
-import hashlib
 import re
 import sqlite3
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ from catalog.anchor import Head, read_head
 from catalog.append_only import trigger_problems
 from catalog.chain import StoredRun, stored_runs
 from catalog.errors import CatalogError
+from catalog.manifests import is_as_added
 from catalog.packages import analysis_row, claim_row, file_row
 from schema.artifact import Manifest
 from schema.verification import GENESIS, Verification, chain_hash
@@ -264,7 +264,7 @@ def _manifests(connection: sqlite3.Connection, found: _Findings) -> None:
     )
     for artifact_id, slug, version, work_name, sha256, content in packages:
         package = f"package {slug} (version {version})"
-        if hashlib.sha256(content.encode()).hexdigest() != sha256:
+        if not is_as_added(content, sha256):
             found.add("manifest", f"{package}: its manifest was edited")
             continue
         try:

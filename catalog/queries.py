@@ -11,6 +11,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from catalog import chain, wording
+from catalog.errors import CatalogError
+from catalog.manifests import stored_manifest
 from catalog.pages import (
     Appearance,
     ArtifactPage,
@@ -176,7 +178,7 @@ def artifact(db: sqlite3.Connection, slug: str, version: int | None = None) -> A
         [slug, version],
     )
     assert row is not None
-    manifest = Manifest.model_validate_json(row["content"])
+    manifest = _manifest(row["content"], row["manifest_sha256"], slug)
     history = _runs(db, "WHERE v.artifact_id = ?", [row["id"]], 1000)
     stored = chain.stored_run(db, history[0].id) if history else None
     run = stored.run if stored else None
@@ -208,12 +210,12 @@ def verification(db: sqlite3.Connection, number: int) -> VerificationPage:
         raise NotFound(f"verification {number} can't be read: {stored.problem}; `proofshelf audit` says more")
     row = _one(
         db,
-        "SELECT a.version, m.content FROM artifacts a JOIN manifests m ON m.sha256 = a.manifest_sha256 "
-        "WHERE a.id = ?",
+        "SELECT a.version, m.sha256, m.content FROM artifacts a "
+        "JOIN manifests m ON m.sha256 = a.manifest_sha256 WHERE a.id = ?",
         [stored.artifact_id],
     )
     assert row is not None
-    manifest = Manifest.model_validate_json(row["content"])
+    manifest = _manifest(row["content"], row["sha256"], stored.run.artifact)
     seen = run_views(manifest, stored.run)
     return VerificationPage(
         id=stored.id,
@@ -418,6 +420,13 @@ def _caveats(db: sqlite3.Connection, work_id: int) -> tuple[str, ...]:
 
 
 # Packages and runs ---------------------------------------------------------------------------------
+
+
+def _manifest(content: str, sha256: str, slug: str) -> Manifest:
+    try:
+        return stored_manifest(content, sha256, slug)
+    except CatalogError as error:
+        raise NotFound(str(error)) from error
 
 
 def _artifact_summaries(

@@ -25,9 +25,9 @@ from catalog.backup import Backup, backup
 from catalog.clock import now, whoami
 from catalog.code_version import code_version
 from catalog.errors import CatalogError
+from catalog.manifests import stored_manifest
 from catalog.packages import Added, add_rows, known_version, read_screening
 from catalog.screening import add_screening
-from schema.artifact import Manifest
 from schema.event import Event
 from schema.states import FileState
 from schema.verification import Level, Verification
@@ -199,7 +199,7 @@ class Catalog:
             "WHERE a.id = ?",
             [artifact_id],
         ).fetchone()
-        manifest = Manifest.model_validate_json(content)
+        manifest = stored_manifest(content, manifest_sha256, slug)
         running, commit = code_version()
         try:
             run = verify_package(

@@ -1,0 +1,21 @@
+"""Manifests as the catalog keeps them: their own bytes, which nobody may have changed."""
+
+import hashlib
+
+from catalog.errors import CatalogError
+from schema.artifact import Manifest
+
+
+def is_as_added(content: str, sha256: str) -> bool:
+    """Whether a stored manifest still has the SHA-256 that it was added under."""
+    return hashlib.sha256(content.encode()).hexdigest() == sha256
+
+
+def stored_manifest(content: str, sha256: str, slug: str) -> Manifest:
+    """A stored manifest as a record. CatalogError when it was edited since: then its claims are nobody's."""
+    if not is_as_added(content, sha256):
+        raise CatalogError(
+            f"the stored manifest of {slug} was edited since it was added: nothing is said of it; "
+            "`proofshelf audit` says more, and a backup has it as it was"
+        )
+    return Manifest.model_validate_json(content)
