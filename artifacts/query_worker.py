@@ -57,6 +57,8 @@ PURE_FUNCTIONS = frozenset(
 )
 DATE_FUNCTIONS = ("date", "time", "datetime", "julianday", "unixepoch", "strftime", "timediff")
 NOT_A_DATE = re.compile(r"\s*(?:now|subsec|subsecond|localtime|utc)\s*", re.IGNORECASE)
+# A program for SQLite's machine would be the result, and no number of the tables.
+EXPLAIN = re.compile(r"(?>[\s;\ufeff]|--[^\n]*(?:\n|$)|/\*.*?\*/)*+explain\b", re.IGNORECASE | re.DOTALL)
 ACTIONS = {
     sqlite3.SQLITE_ATTACH: "attaches a database",
     sqlite3.SQLITE_DETACH: "detaches a database",
@@ -144,6 +146,8 @@ def query(
 ) -> dict[str, Any]:
     """Run the one statement behind the authorizer and take its rows within the limits. Raises Failure."""
     sql = request["sql"]
+    if EXPLAIN.match(sql):
+        raise Failure("refused", "explains a query and runs none; expected one SELECT")
     try:
         guard = lock(connection, names)
     except sqlite3.Error as error:
@@ -234,9 +238,7 @@ def replace_date_functions(connection: sqlite3.Connection, guard: Guard) -> None
         least = 2 if name in ("strftime", "timediff") else 1
 
         def call(*arguments: Any) -> Any:
-            if len(arguments) < least or any(
-                isinstance(a, str) and NOT_A_DATE.fullmatch(a) for a in arguments
-            ):
+            if len(arguments) < least or any(NOT_A_DATE.fullmatch(as_sqlite_reads(a)) for a in arguments):
                 guard.refusal = f"asks {name}() for the time of day or a time zone; write the date out"
                 raise ValueError(guard.refusal)
             marks = ", ".join("?" * len(arguments))
@@ -246,6 +248,12 @@ def replace_date_functions(connection: sqlite3.Connection, guard: Guard) -> None
 
     for name in DATE_FUNCTIONS:
         connection.create_function(name, -1, fixed(name), deterministic=True)
+
+
+def as_sqlite_reads(argument: Any) -> str:
+    """The text that a date function sees: a blob is one as well, and a NUL ends it."""
+    text = argument.decode("utf-8", "replace") if isinstance(argument, bytes) else str(argument)
+    return text.partition("\0")[0]
 
 
 def bindings(parameters: dict[str, Any]) -> dict[str, Any]:

@@ -317,6 +317,12 @@ REFUSED = {
     "SELECT julianday()": "asks julianday() for the time of day",
     "SELECT datetime('2024-01-01', 'localtime')": "asks datetime() for the time of day",
     "SELECT date(lower('NO' || 'W'))": "asks date() for the time of day",
+    "SELECT date(x'6e6f77')": "asks date() for the time of day",
+    "SELECT datetime('now' || char(0) || 'x')": "asks datetime() for the time of day",
+    "SELECT strftime('%s', CAST('now' AS BLOB) || x'00')": "asks strftime() for the time of day",
+    "SELECT unixepoch('2024-01-01', x'757463')": "asks unixepoch() for the time of day",
+    "EXPLAIN SELECT a FROM t": "explains a query and runs none",
+    " ;/* a\nb */ -- c\n explain query plan SELECT a FROM t": "explains a query and runs none",
     "BEGIN": "begins or ends a transaction",
     "COMMIT": "begins or ends a transaction",
     "SAVEPOINT s": "begins or ends a transaction",
@@ -435,6 +441,10 @@ def test_a_statement_that_is_endless_to_prepare_ends(ask: Ask) -> None:
 def test_subqueries_nested_beyond_any_use_end(ask: Ask) -> None:
     assert failure(ask("SELECT (" * 3000 + "SELECT 1" + ")" * 3000))[0] == "crashed"
     assert failure(ask("SELECT * FROM (" * 3000 + "SELECT 1" + ")" * 3000))[0] in ("crashed", "timed_out")
+
+
+def test_comments_before_a_query_cost_nothing(ask: Ask) -> None:
+    assert rows(ask("/**/" * 10_000 + "SELECT 1")) == [[1]]
 
 
 def test_the_same_query_gives_the_same_bytes(ask: Ask) -> None:
