@@ -17,6 +17,9 @@ SQLITE_NEEDED = (3, 37, 0)
 APPLICATION_ID = 0x50525348
 """Marks the file as a catalog of ours (`PRSH`) for `file` and for anyone who opens it by hand."""
 BUSY_SECONDS = 20.0
+CACHE_KIB = 65_536
+"""Of a writer, taken only as it is needed. An import is one transaction, which touches the indexes
+everywhere: in SQLite's own 2 MiB their pages are written and read again for each record."""
 
 
 def objects_path(path: Path) -> Path:
@@ -105,6 +108,8 @@ def connect(path: Path, writable: bool, busy_seconds: float = BUSY_SECONDS) -> s
             _readable_without_writing(connection, path)
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA synchronous = FULL")
+        if writable:
+            connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     except BaseException:
         connection.close()

@@ -1,5 +1,9 @@
 -- The first shape. STRICT keeps every value in its declared type; triggers made by
 -- catalog.append_only refuse to change, remove or replace a row of any table.
+--
+-- Whatever refers to a table that an import fills has an index on the reference: an import refers to
+-- its own row before that is written, and until then SQLite looks for the children of each row that
+-- it inserts. Without an index it reads the whole table for that, for every record.
 
 CREATE TABLE slugs (
   slug TEXT PRIMARY KEY NOT NULL,
@@ -87,6 +91,7 @@ CREATE TABLE raw_records (
   work_id INTEGER NOT NULL REFERENCES works(id),
   content TEXT NOT NULL
 ) STRICT;
+CREATE INDEX raw_records_work ON raw_records(work_id);
 
 -- What a later record brought where the work had nothing: an abstract, a retraction. A field that is
 -- filled stays as it is; what differs is kept in the raw record.
@@ -99,6 +104,7 @@ CREATE TABLE supplements (
   import_id INTEGER NOT NULL REFERENCES imports(id),
   UNIQUE (work_id, field)
 ) STRICT;
+CREATE INDEX supplements_import ON supplements(import_id);
 
 -- What each record of an import became, and by what evidence it was taken for a known work.
 CREATE TABLE import_records (
@@ -114,6 +120,7 @@ CREATE TABLE import_records (
   PRIMARY KEY (import_id, position)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX import_records_work ON import_records(work_id);
+CREATE INDEX import_records_raw ON import_records(raw_id);
 
 CREATE TABLE rejected (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -150,6 +157,7 @@ CREATE TABLE artifacts (
   UNIQUE (slug, manifest_sha256)
 ) STRICT;
 CREATE INDEX artifacts_work ON artifacts(work_id);
+CREATE INDEX artifacts_work_name ON artifacts(work_name);
 
 CREATE TABLE files (
   id INTEGER PRIMARY KEY,

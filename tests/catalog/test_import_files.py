@@ -227,3 +227,31 @@ def test_thousands_of_records(catalog: Catalog, tmp_path: Path) -> None:
     queries.overview(catalog.connection)
     queries.works(catalog.connection, limit=100, offset=4000)
     assert time.process_time() - started < 3
+
+
+def test_a_record_costs_the_same_in_a_large_catalog(catalog: Catalog, tmp_path: Path) -> None:
+    # Counted in steps of SQLite's virtual machine, which repeat: 100 records into a catalog of 100 works,
+    # and into one of 2,000. A search without an index in it makes the second count several times the first.
+    def imported(first: int, last: int) -> int:
+        path = tmp_path / f"{first}.bib"
+        path.write_text(
+            "".join(
+                entry(f"k{n}", title=f"Part {n} of many", doi=f"10.1000/x{n}", author=f"Author{n}, A.")
+                for n in range(first, last)
+            )
+        )
+        ticks = 0
+
+        def tick() -> None:
+            nonlocal ticks
+            ticks += 1
+
+        catalog.connection.set_progress_handler(tick, 100)
+        assert catalog.import_file(path, "tester").counts.added == last - first
+        catalog.connection.set_progress_handler(None, 0)
+        return ticks
+
+    imported(0, 100)
+    small = imported(100, 200)
+    imported(200, 2000)
+    assert imported(2000, 2100) < 1.2 * small
