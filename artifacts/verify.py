@@ -5,10 +5,10 @@ folder. What doesn't match isn't read, and what can't run is said to be so.
 """
 
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from artifacts.analyses import AnalysisResult, ProcessLimits
 from artifacts.compare import NotProduced, compare, value_at
@@ -82,9 +82,10 @@ def verify_package(
     )
 
 
-def analysis_depth(analysis: Analysis, manifest: Manifest, inputs: Iterable[str] | None = None) -> Depth:
-    """How deep an analysis reaches, by the roles of its inputs (or of those named)."""
-    roles = {f.path: f.role for f in manifest.files}
+def analysis_depth(
+    analysis: Analysis, roles: Mapping[str, str], inputs: Iterable[str] | None = None
+) -> Depth:
+    """How deep an analysis reaches, by the roles that its inputs (or those named) have by path."""
     names = analysis.inputs if inputs is None else [name for name in inputs if name in analysis.inputs]
     return depth_of(roles[analysis.inputs[name]] for name in names)
 
@@ -94,7 +95,10 @@ class _Run:
 
     def __init__(self, manifest: Manifest, level: Level, folder: Path, limits: ProcessLimits | None) -> None:
         self._manifest, self._folder, self._limits = manifest, folder, limits
-        self._depths = {a.id: analysis_depth(a, manifest) for a in manifest.analyses}
+        self._analyses = {a.id: a for a in manifest.analyses}
+        self._roles = {f.path: f.role for f in manifest.files}
+        self._depths = {a.id: analysis_depth(a, self._roles) for a in manifest.analyses}
+        self._reached_by: dict[str, Depth] = {}
         named = {evidence.analysis for claim in manifest.claims for evidence in claim.evidence}
         self._chosen = [a for a in manifest.analyses if a.id in named and _allowed(self._depths[a.id], level)]
         self._level = level
@@ -156,7 +160,7 @@ class _Run:
 
         result = self._results.get(evidence.analysis)
         if result is None:
-            analysis = next(a for a in self._manifest.analyses if a.id == evidence.analysis)
+            analysis = self._analyses[evidence.analysis]
             return check(
                 CheckOutcome.NOT_RECOMPUTED,
                 implementation=runner.implementation(analysis) if self._level != "hash" else None,
@@ -168,6 +172,9 @@ class _Run:
         depth = self._reached(evidence.analysis, result)
         if depth is Depth.SAVED:
             detail = f"analysis {evidence.analysis}: read no file of the package, so it recomputes nothing"
+            return check(CheckOutcome.NOT_RECOMPUTED, implementation=label, detail=detail)
+        if _repeats_a_parameter(self._analyses[evidence.analysis], result.outputs, evidence.pointer):
+            detail = f"analysis {evidence.analysis}: was given this as a parameter, so it recomputes nothing"
             return check(CheckOutcome.NOT_RECOMPUTED, implementation=label, detail=detail)
         try:
             observed = value_at(result.outputs, evidence.pointer)
@@ -188,8 +195,10 @@ class _Run:
         declared = self._depths[name]
         if result.read is None:
             return declared
-        analysis = next(a for a in self._manifest.analyses if a.id == name)
-        return min(declared, analysis_depth(analysis, self._manifest, result.read), key=lambda d: d.rank)
+        if name not in self._reached_by:
+            read = analysis_depth(self._analyses[name], self._roles, result.read)
+            self._reached_by[name] = min(declared, read, key=lambda d: d.rank)
+        return self._reached_by[name]
 
     def _why_left_out(self, analysis: Analysis) -> str:
         depth = self._depths[analysis.id]
@@ -256,6 +265,14 @@ class _Run:
             return CheckOutcome.NOT_PRODUCED, str(error)
         extraction = compare_extraction(text, (self._folder / equals).read_bytes(), equals)
         return extraction.outcome, extraction.detail
+
+
+def _repeats_a_parameter(analysis: Analysis, outputs: Any, pointer: str) -> bool:
+    """Whether a claim points into `parameters` of a builtin that gives back there what it was given."""
+    if analysis.kind != "builtin" or not analysis.parameters or not f"{pointer}/".startswith("/parameters/"):
+        return False
+    given_back = outputs.get("parameters") if isinstance(outputs, dict) else None
+    return isinstance(given_back, dict) and analysis.parameters.items() <= given_back.items()
 
 
 def _allowed(depth: Depth, level: Level) -> bool:

@@ -155,6 +155,9 @@ def prints(inputs, parameters, seed):
 def threads(inputs, parameters, seed):
     return {"outputs": [os.environ["OMP_NUM_THREADS"], os.environ["OPENBLAS_NUM_THREADS"], os.getcwd()]}
 
+def echoes(inputs, parameters, seed):
+    return {"outputs": {"parameters": {"factor": 1, "fitted": 20, **parameters}, "mean": 20}}
+
 def pid(inputs, parameters, seed):
     return {"outputs": os.getpid()}
 """
@@ -177,6 +180,7 @@ NAMES = [
     "prints",
     "threads",
     "pid",
+    "echoes",
 ]
 
 

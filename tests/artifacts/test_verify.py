@@ -326,6 +326,44 @@ def test_one_implementation_twice_is_not_independent(
     assert verify(make_package(draft)).counts.independent == 0
 
 
+@pytest.mark.usefixtures("analyses")
+@pytest.mark.parametrize(
+    ("parameters", "pointer", "outcome"),
+    [
+        ({"answer": 20}, "/parameters/answer", CheckOutcome.NOT_RECOMPUTED),
+        ({"answer": 20, "list": [20]}, "/parameters/list/0", CheckOutcome.NOT_RECOMPUTED),
+        ({"answer": 20}, "/parameters/fitted", CheckOutcome.NOT_RECOMPUTED),
+        ({"answer": 20}, "/mean", CheckOutcome.IDENTICAL),
+        ({}, "/parameters/fitted", CheckOutcome.IDENTICAL),
+    ],
+)
+def test_a_parameter_given_back_recomputes_nothing(
+    make_package: Make,
+    verify: Verify,
+    draft: dict[str, Any],
+    parameters: dict[str, Any],
+    pointer: str,
+    outcome: CheckOutcome,
+) -> None:
+    draft["analyses"].append(
+        {
+            "id": "echo",
+            "kind": "builtin",
+            "builtin": "echoes",
+            "inputs": {"jobs": "inputs/jobs.csv"},
+            "parameters": parameters,
+        }
+    )
+    draft["claims"][0]["evidence"] = [{"analysis": "echo", "pointer": pointer}]
+    run = verify(make_package(draft))
+    found = check(run, "mean-steps")
+    assert found.outcome is outcome
+    assert found.depth is (Depth.RECOMPUTED if outcome.confirms else Depth.HASH)
+    assert outcome.confirms or found.detail == (
+        "analysis echo: was given this as a parameter, so it recomputes nothing"
+    )
+
+
 def test_a_crash_beside_a_confirmation_is_not_hidden(
     analyses: Path, make_package: Make, verify: Verify, draft: dict[str, Any]
 ) -> None:
