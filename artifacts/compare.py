@@ -12,6 +12,7 @@ from schema.base import canonical_json
 from schema.states import CheckOutcome
 
 _SHOWN = 200
+_KEPT = 10_000
 # Enough for a difference of any two doubles or claims to be exact; see `_exact`.
 _EXPONENT_SPAN = 21_000
 
@@ -42,10 +43,11 @@ def compare(claim: Claim, observed: Any) -> Comparison:
         return _compare_number(claim, observed, text)
     wanted = "true or false" if claim.type == "boolean" else "text"
     if isinstance(observed, bool if claim.type == "boolean" else str):
-        outcome = CheckOutcome.IDENTICAL if text == claim.value else CheckOutcome.DIFFERS
-        return Comparison(outcome, text)
+        if text == claim.value:
+            return Comparison(CheckOutcome.IDENTICAL, text)
+        return Comparison(CheckOutcome.DIFFERS, _kept(text))
     return Comparison(
-        CheckOutcome.DIFFERS, text, None, f"{_kind(observed)} came out where {wanted} is claimed"
+        CheckOutcome.DIFFERS, _kept(text), None, f"{_kind(observed)} came out where {wanted} is claimed"
     )
 
 
@@ -100,7 +102,7 @@ def half_unit(value: str) -> Decimal:
 def _compare_number(claim: Claim, observed: Any, text: str) -> Comparison:
     if isinstance(observed, bool) or not isinstance(observed, (int, float, Decimal)):
         detail = f"{_kind(observed)} came out where a number is claimed"
-        return Comparison(CheckOutcome.DIFFERS, text, None, detail)
+        return Comparison(CheckOutcome.DIFFERS, _kept(text), None, detail)
     number = Decimal(text)
     if not number.is_finite():
         return Comparison(CheckOutcome.DIFFERS, text, None, f"{text} came out, which is no finite number")
@@ -148,6 +150,11 @@ def _difference_text(difference: Decimal, exact: Context) -> str:
     if -7 <= plain.adjusted() <= 20:
         return f"{plain:f}"
     return str(plain)
+
+
+def _kept(text: str) -> str:
+    """A text that differs, as it is recorded: its beginning where it is longer than anybody reads."""
+    return text if len(text) <= _KEPT else f"{text[:_KEPT]}... ({len(text)} characters)"
 
 
 def _names_of(value: dict[str, Any]) -> str:

@@ -62,8 +62,10 @@ def hash_package(
         return results
     listed = {f.path for f in manifest.files}
     unlisted = [name for name in files_on_disk(root) if name not in listed]
-    results = [_with_name_diagnosis(result, unlisted) for result in results]
-    return results + [FileResult(printable(name), FileState.UNLISTED) for name in unlisted]
+    shown = [printable(name) for name in unlisted]
+    forms = {_nfc(name).casefold(): name for name in reversed(shown)} | {_nfc(n): n for n in reversed(shown)}
+    results = [_with_name_diagnosis(result, forms) for result in results]
+    return results + [FileResult(name, FileState.UNLISTED) for name in shown]
 
 
 def _one_file(hasher: FileHasher, file: File, place: Path, copy: Path | None) -> FileResult:
@@ -134,22 +136,21 @@ def _candidates(data: bytes, recorded: int) -> Iterable[tuple[bytes, str]]:
         yield data[:recorded], f"is the recorded file with {_bytes(len(data) - recorded)} appended"
 
 
-def _with_name_diagnosis(result: FileResult, unlisted: list[str]) -> FileResult:
+def _with_name_diagnosis(result: FileResult, forms: Mapping[str, str]) -> FileResult:
+    """A missing file that stands here under a like name; `forms` gives the unlisted ones by NFC and case."""
     if result.state is not FileState.MISSING:
         return result
-    for name in unlisted:
-        shown = printable(name)
-        if _nfc(shown) == _nfc(result.path):
-            form = "NFD" if unicodedata.is_normalized("NFD", shown) else "NFC"
-            detail = (
-                f"stands here under the {form} form of the same name; rename it to the form that is listed"
-            )
-        elif _nfc(shown).casefold() == _nfc(result.path).casefold():
-            detail = f"stands here as {shown!r}, which differs in upper and lower case only"
-        else:
-            continue
-        return FileResult(result.path, result.state, result.expected, None, detail)
-    return result
+    wanted = _nfc(result.path)
+    name = forms.get(wanted)
+    if name is not None and _nfc(name) == wanted:
+        form = "NFD" if unicodedata.is_normalized("NFD", name) else "NFC"
+        detail = f"stands here under the {form} form of the same name; rename it to the form that is listed"
+    else:
+        name = forms.get(wanted.casefold())
+        if name is None:
+            return result
+        detail = f"stands here as {name!r}, which differs in upper and lower case only"
+    return FileResult(result.path, result.state, result.expected, None, detail)
 
 
 def _nfc(name: str) -> str:

@@ -16,6 +16,7 @@ from schema.states import (
 from schema.verification import Check, Counts, Verification
 
 _CULPRITS = 3
+_SHOWN = 80
 _DEPTH_WORDS = {
     Depth.RECOMPUTED: "recomputed from primary inputs",
     Depth.REAGGREGATED: "re-aggregated from saved outputs",
@@ -153,15 +154,9 @@ def _failures(checks: Sequence[Check], manifest: Manifest, standings: Mapping[st
     denied = [c.id for c in manifest.claims if standings[c.id].outcome.denies]
     if denied:
         number = "1 claim doesn't" if len(denied) == 1 else f"{len(denied)} claims don't"
-        culprits = [
-            next(
-                c
-                for c in checks
-                if c.kind == "claim" and c.subject == name and CheckOutcome(c.outcome).denies
-            )
-            for name in denied
-        ]
-        parts.append(f"{number} come out: " + _some([_claim_words(c) for c in culprits]))
+        denials = [c for c in checks if c.kind == "claim" and CheckOutcome(c.outcome).denies]
+        culprits = {c.subject: c for c in _first_of_each(denials)}
+        parts.append(f"{number} come out: " + _some([_claim_words(culprits[name]) for name in denied]))
     return "; ".join(parts)
 
 
@@ -172,7 +167,11 @@ def _file_words(check: Check) -> str:
 def _claim_words(check: Check) -> str:
     if check.observed is None:
         return f"{check.subject} (not produced)"
-    return f"{check.subject} ({check.expected} claimed, {check.observed} computed)"
+    return f"{check.subject} ({_short(check.expected or '')} claimed, {_short(check.observed)} computed)"
+
+
+def _short(value: str) -> str:
+    return value if len(value) <= _SHOWN else value[: _SHOWN - 3] + "..."
 
 
 def _some(names: list[str]) -> str:

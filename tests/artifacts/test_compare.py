@@ -216,3 +216,16 @@ def test_pointers_that_lead_nowhere(pointer: str, expected: str) -> None:
 
 def test_a_long_container_is_cut() -> None:
     assert len(observed_text(list(range(1000)))) == 200
+
+
+@pytest.mark.parametrize("kind", ["text", "number"])
+def test_a_giant_text_that_differs_is_recorded_by_its_beginning(kind: Any) -> None:
+    value = "1" if kind == "number" else "x"
+    claim = Claim(id="c", text="c", value=value, type=kind)
+    observed = compare(claim, "y" * 60_000_000).observed
+    assert observed == "y" * 10_000 + "... (60000000 characters)"
+
+
+def test_a_giant_text_that_is_claimed_is_identical_all_the_same() -> None:
+    giant = "y" * 1_000_000
+    assert compare(Claim(id="c", text="c", value=giant, type="text"), giant).outcome is CheckOutcome.IDENTICAL
