@@ -6,8 +6,7 @@ its way without firing a delete trigger, so an insert is refused wherever a key 
 
 import sqlite3
 
-IDENTITY_SCHEMES = ("doi", "arxiv", "pmid", "openalex")
-"""Schemes in which two works never share a value: a chapter and its book do share an ISBN."""
+from schema.work import IDENTITY_SCHEMES
 
 _ID = "id = NEW.id"
 _IDENTITY = f"NEW.scheme IN {IDENTITY_SCHEMES!r} AND scheme = NEW.scheme AND value = NEW.value"

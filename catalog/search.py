@@ -3,8 +3,8 @@
 import sqlite3
 from collections.abc import Sequence
 
-from catalog.append_only import IDENTITY_SCHEMES
 from catalog.works import find_work
+from schema.work import IDENTITY_SCHEMES
 
 MOST_TERMS = 32
 """So many words of a query count; a pasted abstract is found by its first ones."""

@@ -5,10 +5,9 @@ import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from catalog.append_only import IDENTITY_SCHEMES
 from catalog.clock import now
 from catalog.errors import CatalogError
-from schema.work import Abstract, Author, Identifier, Work
+from schema.work import IDENTITY_SCHEMES, Abstract, Author, Identifier, Work
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 from ingest.identifiers import normalise
-from schema.work import Identifier, Work
+from schema.work import IDENTITY_SCHEMES, Identifier, Work
 
 # An address may be that of a whole proceedings, and `other` may be anything: neither is certain.
-_CERTAIN = ("doi", "arxiv", "pmid", "openalex", "isbn")
+_CERTAIN = (*IDENTITY_SCHEMES, "isbn")
 _PARTS = frozenset({"chapter", "paper-conference", "entry", "entry-dictionary", "entry-encyclopedia"})
 
 

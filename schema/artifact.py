@@ -14,6 +14,7 @@ from schema.base import (
     Sha256,
     Slug,
     Timestamp,
+    each_once,
 )
 from schema.states import ClaimKind
 from schema.work import Work
@@ -191,12 +192,11 @@ class Manifest(Record):
             raise ValueError("`work.id` is missing: the work needs a slug")
         if self.work.id == self.id:
             raise ValueError(f"package and work are both called {self.id!r}; they share one namespace")
-        _once("file", [f.path for f in self.files])
+        paths = each_once("file", [f.path for f in self.files])
         folded = [unicodedata.normalize("NFC", f.path).casefold() for f in self.files]
-        _once("file name (ignoring case and Unicode form)", folded)
-        _once("analysis", [a.id for a in self.analyses])
-        _once("claim", [c.id for c in self.claims])
-        paths = {f.path for f in self.files}
+        each_once("file name (ignoring case and Unicode form)", folded)
+        analyses = each_once("analysis", [a.id for a in self.analyses])
+        each_once("claim", [c.id for c in self.claims])
         for file in self.files:
             for folder in _folders(file.path):
                 if folder in paths:
@@ -213,7 +213,6 @@ class Manifest(Record):
             for name, path in analysis.inputs.items():
                 if path not in paths:
                     raise ValueError(f"analysis {analysis.id}: input {name!r} is {path!r}, not among `files`")
-        analyses = {a.id for a in self.analyses}
         claims = {c.id: c for c in self.claims}
         for claim in self.claims:
             for evidence in claim.evidence:
@@ -233,11 +232,3 @@ class Manifest(Record):
 def _folders(path: str) -> list[str]:
     parts = path.split("/")
     return ["/".join(parts[:depth]) for depth in range(1, len(parts))]
-
-
-def _once(what: str, names: list[str]) -> None:
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise ValueError(f"{what} {name!r} is there twice; each may stand once")
-        seen.add(name)

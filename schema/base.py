@@ -1,8 +1,9 @@
-"""What every record shares: strictness, the string types with a meaning, and canonical JSON."""
+"""What every record shares: strictness, string types with a meaning, unique names, canonical JSON."""
 
 import json
 import re
 import unicodedata
+from collections.abc import Iterable
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
@@ -69,6 +70,16 @@ PackagePath = Annotated[
     ),
 ]
 NonEmpty = Annotated[str, Field(min_length=1)]
+
+
+def each_once(what: str, names: Iterable[str]) -> set[str]:
+    """The names as a set. Raises ValueError with the first that stands there twice."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise ValueError(f"{what} {name!r} is there twice; each may stand once")
+        seen.add(name)
+    return seen
 
 
 def canonical_json(value: Any) -> bytes:

@@ -2,7 +2,7 @@
 
 from pydantic import model_validator
 
-from schema.base import NonEmpty, Record
+from schema.base import NonEmpty, Record, each_once
 from schema.scores import ModelRelease, Score
 from schema.screening import Rater, Round, Statement, Vote
 
@@ -20,11 +20,11 @@ class ScreeningRecord(Record):
 
     @model_validator(mode="after")
     def _refers_to_what_is_there(self) -> "ScreeningRecord":
-        rounds = _unique("round", [r.id for r in self.rounds])
-        raters = _unique("rater", [r.id for r in self.raters])
-        votes = _unique("vote", [v.id for v in self.votes])
-        _unique("statement", [s.id for s in self.statements])
-        _unique("release", [r.id for r in self.releases])
+        rounds = each_once("round", [r.id for r in self.rounds])
+        raters = each_once("rater", [r.id for r in self.raters])
+        votes = each_once("vote", [v.id for v in self.votes])
+        each_once("statement", [s.id for s in self.statements])
+        each_once("release", [r.id for r in self.releases])
         categories = {r.id: set(r.categories) for r in self.rounds}
         for vote in self.votes:
             if vote.round not in rounds:
@@ -36,7 +36,7 @@ class ScreeningRecord(Record):
             if vote.supersedes is not None and vote.supersedes not in votes:
                 raise ValueError(f"vote {vote.id}: supersedes {vote.supersedes!r}, which is not in this file")
         heads = {(r.id, h.name, c) for r in self.releases for h in r.heads for c in h.categories}
-        _unique("score", [f"{s.work}/{s.release}/{s.head}/{s.category}" for s in self.scores])
+        each_once("score", [f"{s.work}/{s.release}/{s.head}/{s.category}" for s in self.scores])
         for score in self.scores:
             if (score.release, score.head, score.category) not in heads:
                 raise ValueError(
@@ -44,12 +44,3 @@ class ScreeningRecord(Record):
                     f"for category {score.category!r}"
                 )
         return self
-
-
-def _unique(what: str, ids: list[str]) -> set[str]:
-    seen: set[str] = set()
-    for name in ids:
-        if name in seen:
-            raise ValueError(f"{what} {name!r} is there twice; each id may be used once")
-        seen.add(name)
-    return seen

@@ -7,6 +7,8 @@ from pydantic import Field, model_validator
 from schema.base import NonEmpty, Record, Sha256, Slug, Timestamp
 
 IdentifierScheme = Literal["doi", "arxiv", "pmid", "openalex", "isbn", "url", "other"]
+IDENTITY_SCHEMES = ("doi", "arxiv", "pmid", "openalex")
+"""Schemes in which two works never share a value: a chapter and its book do share an ISBN."""
 
 
 class Identifier(Record):
