@@ -35,7 +35,7 @@ from catalog.works import authors_of, find_work, load_work, slug_kind
 from schema.artifact import Manifest
 from schema.scores import Head, ModelRelease
 from schema.screening import Rater, Round, Statement, Vote
-from schema.states import Depth, RunOutcome, screening_state
+from schema.states import Depth, RunOutcome, in_scope, screening_state
 
 MANY_NAMES = 200_000
 """Above so many names, a misspelt one is answered without reading them all for close ones."""
@@ -270,8 +270,6 @@ def _appearances(db: sqlite3.Connection, work_id: int) -> tuple[Appearance, ...]
 
 # Screening -----------------------------------------------------------------------------------------
 
-_IN_SCOPE = {"in_scope": True, "out_of_scope": False}
-
 
 def _screens(db: sqlite3.Connection, work_id: int, slug: str) -> tuple[ScreenView, ...]:
     rows = _all(
@@ -307,7 +305,7 @@ def _screens(db: sqlite3.Connection, work_id: int, slug: str) -> tuple[ScreenVie
 
 
 def _screen(round_: Round, views: list[VoteView]) -> ScreenView:
-    judged = [_IN_SCOPE.get(view.vote.decision) for view in views]
+    judged = [in_scope(view.vote.decision) for view in views]
     usable = [vote for vote in judged if vote is not None]
     return ScreenView(
         round=round_,

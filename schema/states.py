@@ -185,6 +185,22 @@ def run_outcome(
     return RunOutcome.VERIFIED
 
 
+def worst_outcome(outcomes: Iterable[RunOutcome]) -> RunOutcome:
+    """The verdict on several runs: failed over incomplete over verified; no run at all is incomplete."""
+    order = (RunOutcome.FAILED, RunOutcome.INCOMPLETE, RunOutcome.VERIFIED)
+    return min(outcomes, key=order.index, default=RunOutcome.INCOMPLETE)
+
+
+def only_saved(outcome: CheckOutcome, has_evidence: bool) -> bool:
+    """Whether nothing can ever recompute a claim: it names no evidence, so no level of a run reaches it."""
+    return outcome is CheckOutcome.NOT_RECOMPUTED and not has_evidence
+
+
+def in_scope(decision: str) -> bool | None:
+    """A rater's decision as a vote on whether the work is in scope; None where it isn't usable."""
+    return {"in_scope": True, "out_of_scope": False}.get(decision)
+
+
 def screening_state(votes: Sequence[bool | None], head_supported: bool | None = None) -> ScreeningState:
     """The state of one category of one work in one instrument.
 

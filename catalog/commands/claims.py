@@ -63,14 +63,7 @@ def show_files(files: Sequence[FileView], every: bool = False) -> None:
     shown = [f for f in files if every or f.state not in (FileState.MATCH, None)]
     if not shown:
         return
-    columns = (
-        Column("state"),
-        Column("file", prose=True),
-        Column("role"),
-        Column("bytes", "right"),
-        Column("sha256"),
-    )
-    table = Table(columns, indent=2)
+    table = Table(_FILE_COLUMNS, indent=2)
     for view in sorted(shown, key=lambda f: f.state in (FileState.MATCH, None)):
         notes: list[str] = []
         if view.state is FileState.MISMATCH and view.observed_sha256:

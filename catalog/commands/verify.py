@@ -1,6 +1,5 @@
 """`proofshelf verify`."""
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,7 @@ from catalog.pages import VerificationPage
 from catalog.run_views import run_views
 from catalog.store import Catalog, CatalogError
 from schema.artifact import Manifest
-from schema.states import RunOutcome
+from schema.states import RunOutcome, worst_outcome
 from schema.verification import Level, Verification
 
 
@@ -68,7 +67,7 @@ def command(target: str | None, everything: bool, level: Level, quiet: bool, db:
     with writing(db) as catalog:
         pages = [verify_stored(catalog, slug, level) for slug in _slugs(catalog, target)]
         if as_json:
-            print_json({"outcome": _worst(p.run.outcome for p in pages), "verifications": pages})
+            print_json({"outcome": worst_outcome(p.run.outcome for p in pages), "verifications": pages})
         elif everything:
             _show_table(catalog, pages)
         else:
@@ -78,7 +77,7 @@ def command(target: str | None, everything: bool, level: Level, quiet: bool, db:
                 show_run(page.manifest, page.run, page, quiet)
             if not pages:
                 say(f"{target} has no package, so there is nothing to verify. Next: proofshelf add PACKAGE")
-    return _worst(page.run.outcome for page in pages).exit_code
+    return worst_outcome(page.run.outcome for page in pages).exit_code
 
 
 def verify_stored(catalog: Catalog, slug: str, level: Level) -> VerificationPage:
@@ -168,12 +167,6 @@ def _slugs(catalog: Catalog, target: str | None) -> list[str]:
     if queries.resolve(catalog.connection, target) == "package":
         return [target]
     return sorted(package.slug for package in queries.work(catalog.connection, target).artifacts)
-
-
-def _worst(outcomes: Iterable[RunOutcome]) -> RunOutcome:
-    """Failed over incomplete over verified; nothing at all is incomplete."""
-    order = (RunOutcome.FAILED, RunOutcome.INCOMPLETE, RunOutcome.VERIFIED)
-    return min(outcomes, key=order.index, default=RunOutcome.INCOMPLETE)
 
 
 def _show_table(catalog: Catalog, pages: list[VerificationPage]) -> None:

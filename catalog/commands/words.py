@@ -3,7 +3,7 @@
 from catalog.commands.output import glyphs
 from catalog.pages import ClaimView
 from schema.artifact import Claim, Tolerance
-from schema.states import CheckOutcome, ClaimKind, Depth, FileState, RunOutcome, ScreeningState
+from schema.states import CheckOutcome, ClaimKind, Depth, FileState, RunOutcome, ScreeningState, only_saved
 
 DEPTH_WORDS = {
     Depth.SAVED: "saved",
@@ -38,7 +38,7 @@ def independent(value: Depth | None) -> str:
 def claim_outcome(view: ClaimView) -> str:
     """The outcome in words; a claim that nothing can compute is `saved only`."""
     outcome = view.standing.outcome
-    if outcome is CheckOutcome.NOT_RECOMPUTED and not view.claim.evidence:
+    if only_saved(outcome, bool(view.claim.evidence)):
         return "saved only"
     return outcome.value.replace("_", " ")
 

@@ -6,7 +6,7 @@ from decimal import Decimal, InvalidOperation, localcontext
 from urllib.parse import quote, urlsplit
 
 from schema.artifact import Claim, Tolerance
-from schema.states import CheckOutcome, Depth, FileState, RunOutcome, ScreeningState
+from schema.states import CheckOutcome, Depth, FileState, RunOutcome, ScreeningState, only_saved
 
 MINUS = "−"
 _SUPERSCRIPT = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
@@ -269,7 +269,7 @@ STATE_SENTENCES = {
 
 def outcome(result: CheckOutcome, has_evidence: bool = True) -> str:
     """The outcome as a word. A claim that names no evidence is saved only."""
-    if result is CheckOutcome.NOT_RECOMPUTED and not has_evidence:
+    if only_saved(result, has_evidence):
         return "saved only"
     return _OUTCOME_WORDS[result]
 

@@ -1,9 +1,11 @@
 """Truth tables of every state, worked by hand from the rules, not from the code."""
 
 from itertools import product
+from typing import get_args
 
 import pytest
 
+from schema.screening import Decision
 from schema.states import (
     CheckOutcome,
     Depth,
@@ -13,9 +15,12 @@ from schema.states import (
     ScreeningState,
     Standing,
     depth_of,
+    in_scope,
+    only_saved,
     run_outcome,
     screening_state,
     standing,
+    worst_outcome,
 )
 
 C, D, F, R, S = CheckOutcome, Depth, FileState, RunOutcome, ScreeningState
@@ -192,3 +197,21 @@ def test_screening_state_of_every_panel_of_three() -> None:
 def test_order_of_votes_never_matters() -> None:
     for votes in product((Y, N, U), repeat=4):
         assert screening_state(votes) is screening_state(votes[::-1])
+
+
+def test_the_worst_of_several_runs() -> None:
+    assert worst_outcome([]) is RunOutcome.INCOMPLETE
+    assert worst_outcome([RunOutcome.VERIFIED, RunOutcome.VERIFIED]) is RunOutcome.VERIFIED
+    assert worst_outcome([RunOutcome.VERIFIED, RunOutcome.INCOMPLETE]) is RunOutcome.INCOMPLETE
+    assert worst_outcome([RunOutcome.INCOMPLETE, RunOutcome.FAILED]) is RunOutcome.FAILED
+
+
+def test_every_decision_is_a_vote_or_none() -> None:
+    votes = {decision: in_scope(decision) for decision in get_args(Decision)}
+    assert votes == {"in_scope": True, "out_of_scope": False, "insufficient_payload": None, "unsure": None}
+
+
+def test_only_saved_is_what_no_run_can_reach() -> None:
+    assert only_saved(CheckOutcome.NOT_RECOMPUTED, has_evidence=False)
+    assert not only_saved(CheckOutcome.NOT_RECOMPUTED, has_evidence=True)
+    assert not any(only_saved(o, False) for o in CheckOutcome if o is not CheckOutcome.NOT_RECOMPUTED)
