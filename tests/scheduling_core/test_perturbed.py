@@ -158,7 +158,7 @@ def problems(draw: st.DrawFn) -> Problem:
 @settings(max_examples=60)
 @given(problems())
 def test_published_levels_follow_from_its_rules_by_another_solver(problem: Problem) -> None:
-    """Levels are unique where no test stands on a knife's edge; the interior point's 1e-8 grows to some 1e-6."""
+    """Levels are unique off a knife's edge; the interior point's 1e-8 grows to some 1e-6."""
     try:
         expected = published_levels(problem)
     except Knife:
