@@ -13,7 +13,7 @@ from schema.states import (
     Standing,
     standing,
 )
-from schema.verification import Check, Counts, Verification
+from schema.verification import Check, Counts
 
 _CULPRITS = 3
 _SHOWN = 80
@@ -43,6 +43,13 @@ def standing_of(checks: Sequence[Check], match: bool) -> Standing:
         if check.analysis is not None
     ]
     return standing(evidence, match)
+
+
+def deciding_check(checks: Sequence[Check], stands: Standing) -> Check | None:
+    """The check that gave a claim its outcome, and its depth where it is confirmed."""
+    same = [c for c in checks if c.outcome is stands.outcome]
+    deepest = [c for c in same if c.depth is stands.depth] if stands.outcome.confirms else same
+    return next(iter(deepest or same), None)
 
 
 def files_match(checks: Sequence[Check]) -> bool:
@@ -195,8 +202,3 @@ def _plain(outcome: CheckOutcome | FileState) -> str:
 
 def _capitalised(sentence: str) -> str:
     return sentence[:1].upper() + sentence[1:]
-
-
-def standings_of(run: Verification, manifest: Manifest) -> dict[str, Standing]:
-    """What a stored run says of each claim of its package."""
-    return claim_standings(run.checks, manifest)

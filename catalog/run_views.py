@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from artifacts.report import deciding_check
-from artifacts.verdict import files_match, standing_of
+from artifacts.verdict import deciding_check, files_match, standing_of
 from catalog.pages import ClaimView, FileView, SourceView
 from schema.artifact import Claim, File, Manifest
 from schema.states import ClaimKind, FileState
