@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, cast, get_args
 
 from scheduling_core.allocation.inputs import TRACE_COLUMNS, read_experiment, read_trace
+from scheduling_core.allocation.result import Mode
 from scheduling_core.allocation.trace import (
     POLICIES,
     JobSequence,
@@ -23,7 +24,6 @@ from scheduling_core.allocation.trace import (
     percent_above,
     simulate,
 )
-from scheduling_core.allocation.water_filling import Mode
 from scheduling_core.charts import totals_chart
 from scheduling_core.errors import SchedulingError
 from scheduling_core.parameters import read_parameters

@@ -19,34 +19,15 @@ section 4.3), so a certificate that passes proves the levels, whoever computed t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from scheduling_core.allocation.problem import Floats, Problem
+from scheduling_core.allocation.result import Allocation, Proof
 from scheduling_core.errors import CertificateError
-
-if TYPE_CHECKING:
-    from scheduling_core.allocation.water_filling import Allocation
 
 # Absolute, for quantities of order 1: levels, fractions of time, gains; relative above 1.
 TOLERANCE = 1e-8
 ROUNDING = 1e-15  # of a bound: a price too small to rise above it proves nothing
-
-
-@dataclass(frozen=True, eq=False)
-class Proof:
-    """What proves one filling round."""
-
-    increment: float  # c
-    saturated: tuple[int, ...]  # jobs that join the saturated set, in ascending order
-    job_prices: Floats  # y (m,)
-    type_prices: Floats  # pi (n,)
-
-
-Certificate = Sequence[Proof]
 
 
 def bound(problem: Problem, job_prices: Floats, type_prices: Floats) -> float:

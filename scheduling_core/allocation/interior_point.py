@@ -34,7 +34,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from scheduling_core.allocation.level_cone import Reals
+from scheduling_core.allocation.problem import Reals
 from scheduling_core.errors import SolverError
 
 Real = np.floating[Any]

@@ -22,12 +22,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from scheduling_core.allocation.problem import Floats, Problem
+from scheduling_core.allocation.problem import Floats, Problem, Reals
 from scheduling_core.errors import SolverError
-
-Reals = NDArray[np.floating[Any]]
 
 # Ruiz equilibration as ECOS does it: three passes, entries under 1e-6 left alone.
 RUIZ_PASSES = 3

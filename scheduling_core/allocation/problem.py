@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from scheduling_core.errors import SchedulingError
 
 Floats = NDArray[np.float64]
+Reals = NDArray[np.floating[Any]]  # of whatever precision
 Integers = NDArray[np.int64]
 Indices = NDArray[np.intp]
 Mask = NDArray[np.bool_]

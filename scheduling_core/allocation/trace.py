@@ -16,7 +16,8 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 
 from scheduling_core.allocation.problem import Problem, agnostic
-from scheduling_core.allocation.water_filling import Allocation, Mode, water_fill
+from scheduling_core.allocation.result import Allocation, Mode
+from scheduling_core.allocation.water_filling import water_fill
 from scheduling_core.errors import SchedulingError
 
 Policy = Literal["aware", "agnostic"]

@@ -21,19 +21,17 @@ Three modes:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 
 from scheduling_core.allocation import interior_point
-from scheduling_core.allocation.certificate import Certificate, Proof, bound
+from scheduling_core.allocation.certificate import bound
 from scheduling_core.allocation.level_cone import LevelCone
 from scheduling_core.allocation.level_lp import LevelProgram
 from scheduling_core.allocation.problem import Floats, Indices, Mask, Problem
+from scheduling_core.allocation.result import Allocation, Mode, Proof, Round
 from scheduling_core.errors import SchedulingError, SolverError
-
-Mode = Literal["exact", "published", "first"]
 
 # Constants of the public code.
 RISE = 1.0001  # a job counts as saturated when it can't gain 0.01 %
@@ -42,34 +40,6 @@ FLOOR_SLACK = 1e-8  # levels come from a solver of this accuracy: floors give wa
 # Exact mode: a price this share of the round's total proves saturation; smaller ones wait a round.
 SMALLEST_PRICE = 1e-5
 LARGEST_GAP = 1e-9  # in levels, between primal and dual
-
-
-@dataclass(frozen=True, eq=False)
-class Round:
-    """One filling round: its increment c, weights w (m,), and the jobs it saturated."""
-
-    increment: float
-    weights: Floats
-    saturated: tuple[int, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class Allocation:
-    """What a policy gives to each job.
-
-    levels : (m,) guaranteed normalised progress at the end.
-    x : (m, n) fractions of time on each type.
-    scores : (m,) normalised effective throughput, 1 = an even share of the cluster's time.
-    rounds : what happened, in order.
-    certificate : the proof of an exact allocation, else None.
-    """
-
-    mode: Mode
-    levels: Floats
-    x: Floats
-    scores: Floats
-    rounds: tuple[Round, ...]
-    certificate: Certificate | None = None
 
 
 def water_fill(problem: Problem, mode: Mode = "exact") -> Allocation:
