@@ -4,7 +4,6 @@ import csv
 import hashlib
 import json
 import os
-import re
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -19,9 +18,7 @@ from catalog.commands.library import reading
 from catalog.commands.options import database_option, json_option
 from catalog.commands.output import print_json, say
 from catalog.commands.words import count
-
-_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+from catalog.spreadsheet import inert
 
 
 @click.command("export")
@@ -102,10 +99,7 @@ def _write_csv(rows: Iterable[Row], stream: IO[str]) -> int:
 def _cell(value: Any) -> str:
     if value is None:
         return ""
-    text = " | ".join(value) if isinstance(value, list) else str(value)
-    if text.startswith(_FORMULA_STARTS) and not _NUMBER.fullmatch(text):
-        return f"'{text}"
-    return text
+    return inert(" | ".join(value) if isinstance(value, list) else str(value))
 
 
 def _write_json(rows: Iterable[Row], dataset: str, stream: IO[str]) -> int:

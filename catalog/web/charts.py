@@ -8,6 +8,7 @@ from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Any
 
+from catalog.spreadsheet import inert
 from schema.artifact import File
 
 SUFFIX = ".vl.json"
@@ -108,20 +109,12 @@ def _cell(value: Any) -> str:
 
 
 def as_csv(data: DataTable) -> bytes:
-    """The table as a CSV file. A text that a spreadsheet would run as a formula is quoted with '."""
+    """The table as a CSV file, with nothing in it that a spreadsheet would run."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([_inert(name) for name in data.columns])
-    writer.writerows([_inert(value) for value in row] for row in data.rows)
+    writer.writerow([inert(name) for name in data.columns])
+    writer.writerows([inert(value) for value in row] for row in data.rows)
     return out.getvalue().encode("utf-8")
-
-
-def _inert(value: str) -> str:
-    try:
-        float(value)
-    except ValueError:
-        return f"'{value}" if value[:1] in ("=", "+", "-", "@", "\t", "\r") else value
-    return value
 
 
 @lru_cache(maxsize=1)
