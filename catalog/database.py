@@ -4,7 +4,7 @@ import os
 import sqlite3
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from sqlite_utils import Database
@@ -97,6 +97,15 @@ def open_database(
     except BaseException:
         connection.close()
         raise
+
+
+def is_catalog(path: Path) -> bool:
+    """Whether a file says that it is a catalog, so far as it can be read; of whatever version."""
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+            return bool(connection.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID)
+    except sqlite3.Error:
+        return False
 
 
 def connect(path: Path, writable: bool, busy_seconds: float = BUSY_SECONDS) -> sqlite3.Connection:

@@ -1,13 +1,14 @@
 """Stored files on their way out: read once to see that they are what their name says, then sent."""
 
-import hashlib
 from pathlib import Path
 from typing import Any
 
 from datasette.utils.asgi import AsgiFileDownload
 
+from artifacts.errors import ArtifactError
 from catalog.web.headers import file_headers
 from catalog.web.site import Site
+from schema.states import FileState
 
 # What a browser may be told a file is. Anything else, HTML above all, is bytes to be kept.
 SAFE_TYPES = {
@@ -18,7 +19,6 @@ SAFE_TYPES = {
     ".svg": "image/svg+xml",
     ".txt": "text/plain; charset=utf-8",
 }
-CHUNK = 1 << 20
 
 
 class Unsound(Exception):
@@ -27,23 +27,22 @@ class Unsound(Exception):
 
 def sound_object(site: Site, sha256: str, package: str) -> Path:
     """The stored file with this hash, read and found to have it. Raises Unsound."""
-    path = site.object(sha256)
-    seen = hashlib.sha256()
+    objects = site.objects()
     try:
-        with path.open("rb") as stream:
-            while chunk := stream.read(CHUNK):
-                seen.update(chunk)
-    except OSError:
+        state = objects.verify(sha256)
+    except ArtifactError:
+        state = FileState.MISSING
+    if state is FileState.MISSING:
         raise Unsound(
-            f"The stored file {sha256[:12]}… can't be read from {site.objects.name}. The record of it is "
+            f"The stored file {sha256[:12]}… can't be read from {objects.root.name}. The record of it is "
             f"safe; `proofshelf verify {package}` says what else is missing."
-        ) from None
-    if seen.hexdigest() != sha256:
+        )
+    if state is not FileState.MATCH:
         raise Unsound(
             f"The stored file {sha256[:12]}… has changed since it was added, so it isn't sent. "
             f"`proofshelf verify {package}` records what it found."
         )
-    return path
+    return objects.path(sha256)
 
 
 def download(path: Path, name: str) -> Any:
