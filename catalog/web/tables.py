@@ -7,11 +7,18 @@ from markupsafe import Markup
 
 _WORDS: dict[str, tuple[str, list[str]]] = {
     "works": ("Bibliographic records. `slug` names each one's page.", ["year", "venue", "type", "language"]),
+    "works_now": (
+        "Works with what later records filled in; `works` has them as they first came.",
+        ["year", "venue", "type", "language"],
+    ),
+    "aliases": ("Further names of works, which packages gave them.", []),
+    "supplements": ("What a later record brought where a work had nothing.", ["field"]),
     "identifiers": ("Names of works in other catalogs, normalised.", ["scheme"]),
     "authors": ("People and groups, as the records name them.", []),
     "work_authors": ("Who wrote what, in the order of the record.", []),
     "imports": ("Each reading of a file, with what became of its records.", ["format"]),
-    "import_records": ("Every record that an import took in, as it came.", ["outcome"]),
+    "import_records": ("What each record of an import became, and by what evidence.", ["outcome"]),
+    "raw_records": ("Every record that was taken in, as it came, once.", []),
     "rejected": ("Records that couldn't be taken in, as they came, with the reason.", []),
     "artifacts": ("Packages: one row for each version.", ["licence"]),
     "manifests": ("The bytes of each package's manifest.", []),
