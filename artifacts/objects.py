@@ -1,9 +1,11 @@
 """Content-addressed files on disk: `root/ab/abcdef...`, each named by its SHA-256 and never changed."""
 
+import contextlib
 import os
 import re
+import stat
 import tempfile
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -83,12 +85,24 @@ class ObjectStore:
         return True
 
     def verify(self, sha256: str) -> FileState:
-        """Hash one object again: match, mismatch or missing. Raises PackageError when it can't be read."""
+        """Hash one object again: match, mismatch or missing. Raises PackageError when it can't be read.
+
+        A link, folder or pipe in its place is a mismatch: `put` writes plain files.
+        """
         try:
+            if not stat.S_ISREG(os.lstat(self.path(sha256)).st_mode):
+                return FileState.MISMATCH
             digest = self._hasher.hash_file(self.path(sha256))
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return FileState.MISSING
         return FileState.MATCH if digest.sha256 == sha256 else FileState.MISMATCH
+
+    def discard(self, names: Iterable[str]) -> None:
+        """Remove objects that no row came to know. The caller holds the catalog's write lock."""
+        for name in names:
+            with contextlib.suppress(OSError):
+                self.path(name).unlink(missing_ok=True)
+                self.path(name).parent.rmdir()  # goes only if it is empty
 
     def names(self) -> list[str]:
         """The names of all objects, sorted."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sqlite_utils import Database
 
-from artifacts.errors import ArtifactError
+from artifacts.errors import ArtifactError, PackageError
 from artifacts.objects import ObjectStore
 from catalog import chain, database
 from catalog.anchor import read_head, write_head
@@ -101,9 +101,11 @@ def _copy_objects(
                 size += target.path(sha256).stat().st_size
                 continue
             what = "is missing" if state is FileState.MISSING else "was changed"
-            problems.append(f"the stored file {sha256} ({name}) {what}, so it isn't in the backup")
+        except PackageError:
+            what = "can't be read"
         except ArtifactError as error:
             raise CatalogError(f"the backup failed, and nothing is left of it: {error}") from error
+        problems.append(f"the stored file {sha256} ({name}) {what}, so it isn't in the backup")
     return copied, size
 
 

@@ -103,6 +103,26 @@ def test_the_file_is_flushed_before_it_gets_its_name(
     assert order == ["flush", "rename", "flush", "flush"]
 
 
+def test_what_is_no_plain_file_is_a_mismatch(store: ObjectStore, tmp_path: Path) -> None:
+    place_of_source, name = source(tmp_path)
+    store.put(place_of_source, name)
+    place = store.path(name)
+    place.unlink()
+    place.symlink_to(place_of_source)
+    assert store.verify(name) is FileState.MISMATCH
+    place.unlink()
+    place.mkdir()
+    assert store.verify(name) is FileState.MISMATCH
+
+
+def test_discarded_objects_leave_no_folder(store: ObjectStore, tmp_path: Path) -> None:
+    place_of_source, name = source(tmp_path)
+    store.put(place_of_source, name)
+    store.discard([name, name])
+    assert store.names() == []
+    assert list(store.root.iterdir()) == []
+
+
 def test_sweep_removes_orphans_and_half_written_files_only(store: ObjectStore, tmp_path: Path) -> None:
     kept, kept_name = source(tmp_path)
     store.put(kept, kept_name)

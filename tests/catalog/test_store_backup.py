@@ -56,6 +56,21 @@ def test_damaged_and_missing_files_are_named_and_the_rest_is_copied(full: Catalo
         assert len(copy.audit(objects=True).problems) == 2
 
 
+@pytest.mark.parametrize("what", ["link", "folder"])
+def test_what_is_no_plain_file_is_named_and_the_rest_is_copied(
+    full: Catalog, tmp_path: Path, what: str
+) -> None:
+    bad, good = (full.objects.path(name) for name in full.objects.names())
+    bad.rename(tmp_path / "elsewhere")
+    bad.symlink_to(tmp_path / "elsewhere") if what == "link" else bad.mkdir()
+    done = full.backup(tmp_path / "copy", "tester")
+    assert done.objects == 1
+    (problem,) = done.problems
+    assert problem.startswith(f"the stored file {bad.name}")
+    assert problem.endswith("was changed, so it isn't in the backup")
+    assert (done.path.with_name("shelf.db.objects") / good.name[:2] / good.name).is_file()
+
+
 def test_a_broken_head_is_carried_over_and_not_healed(full: Catalog, tmp_path: Path) -> None:
     # Otherwise a backup would bless a catalog whose last run was removed.
     forged = Head(3, 3, "e" * 64)
