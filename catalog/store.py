@@ -117,19 +117,24 @@ class Catalog:
         who = who or whoami()
         try:
             with open_package(path) as package, self.write() as db:
-                digests = self._store_files(package)
-                known = known_version(db.conn, package)
-                if known is not None:
-                    return known
-                added = add_rows(db.conn, package, digests, who)
-                screening = package.manifest.screening
-                if screening is not None:
-                    digest = digests[screening].sha256
-                    record = read_screening(self.objects.path(digest).read_bytes(), screening)
-                    add_screening(db.conn, record, digest, added.artifact_id, who)
-                detail = {"version": added.version, "manifest_sha256": package.manifest_sha256}
-                self._event("add", who, added.slug, {**detail, "work": added.work})
-                return added
+                new: list[str] = []
+                try:
+                    digests = self._store_files(package, new)
+                    known = known_version(db.conn, package)
+                    if known is not None:
+                        return known
+                    added = add_rows(db.conn, package, digests, who)
+                    screening = package.manifest.screening
+                    if screening is not None:
+                        digest = digests[screening].sha256
+                        record = read_screening(self.objects.path(digest).read_bytes(), screening)
+                        add_screening(db.conn, record, digest, added.artifact_id, who)
+                    detail = {"version": added.version, "manifest_sha256": package.manifest_sha256}
+                    self._event("add", who, added.slug, {**detail, "work": added.work})
+                    return added
+                except BaseException:
+                    self.objects.discard(new)  # still under the lock: nobody else relies on them yet
+                    raise
         except ArtifactError as error:
             raise CatalogError(str(error)) from error
 
@@ -282,8 +287,11 @@ class Catalog:
 
     # What every unit needs --------------------------------------------------------------------------
 
-    def _store_files(self, package: Package) -> dict[str, Digest]:
-        """Put every listed file into the store, each checked against the manifest; under the write lock."""
+    def _store_files(self, package: Package, added: list[str]) -> dict[str, Digest]:
+        """Put every listed file into the store, each checked against the manifest; under the write lock.
+
+        Names in `added` those that neither the store nor any row had.
+        """
         listed_paths = {file.path for file in package.manifest.files}
         for name in files_on_disk(package.root):
             if name not in listed_paths:
@@ -298,13 +306,16 @@ class Catalog:
             except FileNotFoundError as error:
                 raise CatalogError(f"{file.path}: the manifest lists it, but it is not there") from error
             for what, listed, found in (
-                ("bytes", file.bytes, digest.bytes),
+                ("number of bytes", file.bytes, digest.bytes),
                 ("SHA-256", file.sha256, digest.sha256),
                 ("git blob SHA-1", file.git_blob_sha1 or digest.git_blob_sha1, digest.git_blob_sha1),
             ):
                 if listed != found:
                     raise CatalogError(f"{file.path}: its {what} is {found}, but the manifest says {listed}")
             new = self.objects.put(source, file.sha256)
+            row = "SELECT 1 FROM files WHERE sha256 = ? LIMIT 1"
+            if new and self.db.conn.execute(row, [file.sha256]).fetchone() is None:
+                added.append(file.sha256)
             if not new and self.objects.verify(file.sha256) is not FileState.MATCH:
                 self.objects.path(file.sha256).unlink(missing_ok=True)
                 self.objects.put(source, file.sha256)

@@ -1,6 +1,7 @@
 """Adding packages: versions, names, files, and screening records that never contradict what is there."""
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,11 +21,12 @@ def rows(catalog: Catalog) -> dict[str, int]:
 
 
 def refused(catalog: Catalog, folder: Path, sentence: str) -> None:
-    """It is refused with this sentence, and no row of any table is left behind."""
-    before = rows(catalog)
+    """It is refused with this sentence, and no row of any table and no stored file is left behind."""
+    before, objects = rows(catalog), catalog.objects.names()
     with pytest.raises(CatalogError, match=sentence):
         catalog.add_package(folder, "tester")
     assert rows(catalog) == before
+    assert catalog.objects.names() == objects
     assert catalog.audit(objects=True).problems == ()
 
 
@@ -55,15 +57,36 @@ def test_stored_bytes_are_the_packages(catalog: Catalog, write_package: Write) -
     assert manifest["content"].encode() == (folder / "manifest.json").read_bytes()
 
 
-def test_a_lost_or_changed_object_comes_back(catalog: Catalog, write_package: Write) -> None:
+def test_a_lost_or_changed_object_comes_back(catalog: Catalog, write_package: Write, tmp_path: Path) -> None:
     folder = write_package()
     catalog.add_package(folder, "tester")
     (name,) = catalog.objects.names()
-    for damage in (Path.unlink, lambda p: (p.chmod(0o644), p.write_bytes(b"forged"))):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.write_bytes((folder / "inputs.csv").read_bytes())
+    for damage in (
+        Path.unlink,
+        lambda p: (p.chmod(0o644), p.write_bytes(b"forged")),
+        lambda p: (p.unlink(), p.symlink_to(elsewhere)),
+        lambda p: (p.unlink(), os.mkfifo(p)),
+    ):
         damage(catalog.objects.path(name))
         assert not catalog.audit(objects=True).sound
         assert catalog.add_package(folder, "tester").state == "unchanged"
         assert catalog.audit(objects=True).sound
+
+
+def test_a_refused_package_takes_no_stored_file_of_another_with_it(
+    catalog: Catalog, write_package: Write
+) -> None:
+    """Not even one that was lost and that it brought back."""
+    first = write_package()
+    catalog.add_package(first, "tester")
+    (name,) = catalog.objects.names()
+    catalog.objects.path(name).unlink()
+    second = write_package("another-package", screened={"raters": "none"})
+    with pytest.raises(CatalogError):
+        catalog.add_package(second, "tester")
+    assert catalog.objects.names() == [name]
 
 
 def test_a_changed_object_fails_its_verification(catalog: Catalog, write_package: Write) -> None:
@@ -81,7 +104,7 @@ def test_a_changed_object_fails_its_verification(catalog: Catalog, write_package
     ("damage", "sentence"),
     [
         (lambda f: (f / "inputs.csv").write_text("x\n1\n3\n"), "inputs.csv: its SHA-256 is"),
-        (lambda f: (f / "inputs.csv").write_text("x\n1\n"), "inputs.csv: its bytes is 4"),
+        (lambda f: (f / "inputs.csv").write_text("x\n1\n"), "inputs.csv: its number of bytes is 4"),
         (lambda f: (f / "inputs.csv").unlink(), "inputs.csv: the manifest lists it, but it is not there"),
         (lambda f: (f / "more.csv").write_text("x\n"), "more.csv: the manifest doesn't list it"),
         (lambda f: (f / "manifest.json").unlink(), "has no manifest.json"),
@@ -266,6 +289,9 @@ def test_an_interrupted_add_leaves_orphans_that_are_swept(
     broken = screening()
     broken["votes"][0]["work"] = "nowhere"
     refused(catalog, write_package(screened=broken), "nowhere")
+    monkeypatch.setattr(catalog.objects, "discard", lambda names: None)  # as if it were killed there
+    with pytest.raises(CatalogError, match="nowhere"):
+        catalog.add_package(write_package(screened=broken), "tester")
     assert len(catalog.objects.names()) == 2
     assert catalog.sweep().orphans == 2
     assert catalog.objects.names() == []
