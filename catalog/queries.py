@@ -8,7 +8,7 @@ import difflib
 import json
 import sqlite3
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from catalog import chain, wording
 from catalog.errors import CatalogError
@@ -31,11 +31,12 @@ from catalog.pages import (
 )
 from catalog.run_views import run_views
 from catalog.search import Search
-from catalog.works import authors_of, find_work, load_work, slug_kind
+from catalog.works import Known, authors_of, find_work, load_work, slug_kind
 from schema.artifact import Manifest
 from schema.scores import Head, ModelRelease
 from schema.screening import Rater, Round, Statement, Vote
 from schema.states import Depth, RunOutcome, in_scope, screening_state
+from schema.work import Work
 
 MANY_NAMES = 200_000
 """Above so many names, a misspelt one is answered without reading them all for close ones."""
@@ -88,6 +89,17 @@ def works(db: sqlite3.Connection, limit: int = 100, offset: int = 0) -> tuple[Wo
         "SELECT id FROM works ORDER BY id DESC LIMIT ? OFFSET ?", [max(0, limit), max(0, offset)]
     )
     return _summaries(db, [row[0] for row in rows])
+
+
+def work_slugs(db: sqlite3.Connection, having: Literal["scores", "votes"] | None = None) -> tuple[str, ...]:
+    """The slug of every work (with scores or votes, if asked so), in order."""
+    only = f"WHERE EXISTS (SELECT 1 FROM {having} h WHERE h.work_id = w.id)" if having else ""
+    return tuple(row[0] for row in db.execute(f"SELECT w.slug FROM works w {only} ORDER BY w.slug"))
+
+
+def bibliographic_record(db: sqlite3.Connection, slug: str) -> Work:
+    """The record of a work, by its slug or an alias of it, without what else its page has."""
+    return load_work(db, _known_work(db, slug).id)
 
 
 def search(
@@ -143,9 +155,7 @@ def rejected(
 
 def work(db: sqlite3.Connection, slug: str) -> WorkPage:
     """The record page of a work, by its slug or an alias of it."""
-    known = find_work(db, _clean(slug))
-    if known is None:
-        raise _not_found(db, slug, "work", "work")
+    known = _known_work(db, slug)
     packages = _artifact_summaries(db, "WHERE a.work_id = ?", [known.id])
     return WorkPage(
         work=load_work(db, known.id),
@@ -231,6 +241,13 @@ def verification(db: sqlite3.Connection, number: int) -> VerificationPage:
 
 
 # Works ---------------------------------------------------------------------------------------------
+
+
+def _known_work(db: sqlite3.Connection, slug: str) -> Known:
+    known = find_work(db, _clean(slug))
+    if known is None:
+        raise _not_found(db, slug, "work", "work")
+    return known
 
 
 def _summaries(

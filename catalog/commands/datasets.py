@@ -11,14 +11,13 @@ from catalog import queries
 from catalog.pages import ClaimView, RunSummary
 
 Row = dict[str, Any]
-PAGE = 1_000
 EVERY = 2**62
 
 
 def works(db: sqlite3.Connection) -> Iterator[Row]:
     """Bibliographic records, by slug."""
-    for slug in _work_slugs(db):
-        work = queries.work(db, slug).work
+    for slug in queries.work_slugs(db):
+        work = queries.bibliographic_record(db, slug)
         yield {
             "work": work.id,
             "title": work.title,
@@ -104,7 +103,7 @@ def _run(run: RunSummary | None) -> Row:
 
 def scores(db: sqlite3.Connection) -> Iterator[Row]:
     """Every score as it was published, with the status of the release that made it."""
-    for slug in _work_slugs(db, lambda work: work.scores):
+    for slug in queries.work_slugs(db, having="scores"):
         page = queries.work(db, slug)
         for view in page.releases:
             release = view.release
@@ -133,7 +132,7 @@ def scores(db: sqlite3.Connection) -> Iterator[Row]:
 
 def votes(db: sqlite3.Connection) -> Iterator[Row]:
     """Every vote, superseded ones too, with its rater's kind and the state of its screen."""
-    for slug in _work_slugs(db, lambda work: work.votes):
+    for slug in queries.work_slugs(db, having="votes"):
         page = queries.work(db, slug)
         for screen in page.screens:
             for view in screen.votes:
@@ -199,12 +198,3 @@ DATASETS: dict[str, Callable[[sqlite3.Connection], Iterator[Row]]] = {
     "votes": votes,
     "verifications": verifications,
 }
-
-
-def _work_slugs(db: sqlite3.Connection, wanted: Callable[[Any], Any] = lambda work: True) -> list[str]:
-    slugs: list[str] = []
-    offset = 0
-    while page := queries.works(db, limit=PAGE, offset=offset):
-        slugs += [work.slug for work in page if wanted(work)]
-        offset += PAGE
-    return sorted(slugs)

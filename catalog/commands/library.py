@@ -26,9 +26,10 @@ def writing(path: Path) -> Iterator[Catalog]:
 
 @contextmanager
 def reading(path: Path) -> Iterator[sqlite3.Connection]:
-    """A read-only connection for `catalog.queries`."""
+    """A read-only connection for `catalog.queries`: all answers come from one state of the database."""
     with open_catalog(path, writable=False) as catalog:
         connection: sqlite3.Connection = catalog.connection
+        connection.execute("BEGIN")
         yield connection
 
 
