@@ -1,9 +1,9 @@
-"""`manifest.json` as a record, and every way in which it can be wrong as one sentence."""
+"""`manifest.json` and a screening file as records, and every way to be wrong as one sentence."""
 
 import difflib
 import typing
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -11,6 +11,9 @@ from pydantic_core import ErrorDetails
 from artifacts.errors import PackageError
 from artifacts.strict_json import read_json
 from schema.artifact import Manifest
+from schema.screening_record import ScreeningRecord
+
+R = TypeVar("R", bound=BaseModel)
 
 MANIFEST_NAME = "manifest.json"
 MAX_MANIFEST_BYTES = 64 << 20
@@ -34,27 +37,36 @@ def parse_manifest(data: bytes, name: str = MANIFEST_NAME) -> Manifest:
     """Read a manifest. Raises PackageError with one sentence naming the file and the field."""
     if len(data) > MAX_MANIFEST_BYTES:
         raise PackageError(f"{name}: has {len(data)} bytes; expected at most {MAX_MANIFEST_BYTES}")
+    return _parse(Manifest, data, name, "the package's fields")
+
+
+def parse_screening(data: bytes, name: str) -> ScreeningRecord:
+    """Read a package's screening file. Raises PackageError like `parse_manifest`."""
+    return _parse(ScreeningRecord, data, name, "rounds, raters, votes and what else was said of works")
+
+
+def _parse(record: type[R], data: bytes, name: str, fields: str) -> R:
     value = read_json(data, name)
     if not isinstance(value, dict):
-        raise PackageError(f"{name}: holds {_kind(value)}; expected an object with the package's fields")
+        raise PackageError(f"{name}: holds {_kind(value)}; expected an object with {fields}")
     try:
-        return Manifest.model_validate(value)
+        return record.model_validate(value)
     except ValidationError as error:
-        raise PackageError(f"{name}: {_sentence(error)}") from error
+        raise PackageError(f"{name}: {_sentence(error, record)}") from error
 
 
-def _sentence(error: ValidationError) -> str:
+def _sentence(error: ValidationError, record: type[BaseModel]) -> str:
     errors = error.errors(include_url=False)
     first = next((e for e in errors if e["type"] == "extra_forbidden"), errors[0])
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
-    return _one(first) + more
+    return _one(first, record) + more
 
 
-def _one(error: ErrorDetails) -> str:
+def _one(error: ErrorDetails, record: type[BaseModel]) -> str:
     where = field_path(error["loc"])
     kind = error["type"]
     if kind == "extra_forbidden":
-        return f"{where}: no such field{_did_you_mean(error['loc'])}"
+        return f"{where}: no such field{_did_you_mean(error['loc'], record)}"
     if kind == "missing":
         return f"{where}: is missing"
     if kind in ("value_error", "assertion_error"):
@@ -96,16 +108,16 @@ def _pattern_words(location: Sequence[str | int]) -> str:
     return "isn't an id; expected lower-case letters and digits, with '.', '_' or '-' between them"
 
 
-def _did_you_mean(location: Sequence[str | int]) -> str:
-    fields = _fields_at(location[:-1])
+def _did_you_mean(location: Sequence[str | int], record: type[BaseModel]) -> str:
+    fields = _fields_at(location[:-1], record)
     close = difflib.get_close_matches(str(location[-1]), fields, n=1, cutoff=0.6)
     if close:
         return f"; did you mean {close[0]!r}?"
     return f"; expected one of {', '.join(fields)}" if fields else ""
 
 
-def _fields_at(location: Sequence[str | int]) -> list[str]:
-    model: Any = Manifest
+def _fields_at(location: Sequence[str | int], record: type[BaseModel]) -> list[str]:
+    model: Any = record
     for part in location:
         if isinstance(part, int):
             continue

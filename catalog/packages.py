@@ -5,15 +5,12 @@ import sqlite3
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pydantic import ValidationError
-
 from artifacts.hashing import Digest
 from artifacts.package import Package
 from catalog.clock import now
 from catalog.errors import CatalogError
 from catalog.works import add_slug, find_work, slug_kind, work_for_package
 from schema.artifact import Analysis, Claim, File, Manifest
-from schema.screening_record import ScreeningRecord
 
 
 @dataclass(frozen=True)
@@ -78,17 +75,6 @@ def add_rows(connection: sqlite3.Connection, package: Package, digests: dict[str
                 [claim_id, order, analyses[evidence.analysis], evidence.pointer],
             )
     return Added(manifest.id, version, "added" if version == 1 else "new version", work, artifact_id)
-
-
-def read_screening(data: bytes, path: str) -> ScreeningRecord:
-    """The screening file of a package. CatalogError names the field that is wrong."""
-    try:
-        return ScreeningRecord.model_validate_json(data)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(map(str, first["loc"]))
-        message = first["msg"].removeprefix("Value error, ")
-        raise CatalogError(f"{path}: {where + ': ' if where else ''}{message}") from error
 
 
 def _next_version(connection: sqlite3.Connection, manifest: Manifest, work_id: int) -> int:

@@ -16,6 +16,7 @@ from sqlite_utils import Database
 
 from artifacts.errors import ArtifactError
 from artifacts.hashing import Digest, hash_file
+from artifacts.manifest import parse_screening
 from artifacts.objects import ObjectStore, Swept
 from artifacts.package import Package, files_on_disk, open_package, printable
 from catalog import audit, chain, database
@@ -26,7 +27,7 @@ from catalog.clock import now, whoami
 from catalog.code_version import code_version
 from catalog.errors import CatalogError
 from catalog.manifests import stored_manifest
-from catalog.packages import Added, add_rows, known_version, read_screening
+from catalog.packages import Added, add_rows, known_version
 from catalog.screening import add_screening
 from schema.event import Event
 from schema.states import FileState
@@ -127,7 +128,7 @@ class Catalog:
                     screening = package.manifest.screening
                     if screening is not None:
                         digest = digests[screening].sha256
-                        record = read_screening(self.objects.path(digest).read_bytes(), screening)
+                        record = parse_screening(self.objects.path(digest).read_bytes(), screening)
                         add_screening(db.conn, record, digest, added.artifact_id, who)
                     detail = {"version": added.version, "manifest_sha256": package.manifest_sha256}
                     self._event("add", who, added.slug, {**detail, "work": added.work})

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from artifacts.errors import PackageError
-from artifacts.manifest import parse_manifest
+from artifacts.manifest import parse_manifest, parse_screening
 
 SHA = "a" * 64
 
@@ -212,3 +212,25 @@ def test_no_wrong_field_gets_anything_but_a_sentence(field: str, data: st.DataOb
 def test_no_bytes_at_all_get_anything_but_a_sentence(data: bytes) -> None:
     with pytest.raises(PackageError, match=r"^manifest\.json"):
         parse_manifest(data)
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (b'{"votes": 3}', "s.json: votes: expected a list, not the number 3"),
+        (
+            b'{"raters": [{"id": "a", "nmae": "x"}]}',
+            "s.json: raters[0].nmae: no such field; did you mean 'name'?",
+        ),
+        (
+            b'{"votes": [], "votes": []}',
+            "s.json line 1: the object that begins here has the key 'votes' twice",
+        ),
+        (b"[]", "s.json: holds a list; expected an object with rounds, raters, votes"),
+        (b"\xff", "s.json line 1: byte 0xff isn't UTF-8"),
+    ],
+)
+def test_a_screening_file_is_read_as_strictly(data: bytes, expected: str) -> None:
+    with pytest.raises(PackageError) as refused:
+        parse_screening(data, "s.json")
+    assert str(refused.value).startswith(expected)

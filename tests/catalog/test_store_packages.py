@@ -201,9 +201,9 @@ def test_a_screening_file_is_kept_once(catalog: Catalog, write_package: Write, s
         ("scores", {"work": "nowhere"}, "the catalog has no work 'nowhere'; import it first"),
         ("votes", {"work": "nowhere"}, "vote vote-1: the catalog has no work 'nowhere'"),
         ("statements", {"work": "nowhere"}, "the catalog has no work 'nowhere'"),
-        ("scores", {"value": "NaN"}, r"screening.json: scores\.0\.value.*not a finite decimal"),
+        ("scores", {"value": "NaN"}, r"screening.json: scores\[0\].value: .*not a finite decimal"),
         ("scores", {"value": "Infinity"}, "not a finite decimal"),
-        ("scores", {"value": 0.5}, "valid string"),
+        ("scores", {"value": 0.5}, "expected text, not the number 0.5"),
         ("votes", {"supersedes": "vote-1"}, "supersedes itself"),
     ],
 )
