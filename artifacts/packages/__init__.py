@@ -1,6 +1,7 @@
 """The packages that come with proofshelf, each a folder that stands by itself.
 
 `bundled()` names them; `python -m artifacts.packages.rebuild` makes their generated files again.
+Nothing here is imported by a package's own scripts, which need the standard library only.
 """
 
 from pathlib import Path

@@ -1,6 +1,7 @@
 """Readers of bibliographic files, one module for each format, found by content.
 
 Others add theirs by the entry point group `proofshelf.readers`: an `ingest.readers.base.Reader`.
+A reader takes text and yields works or `Rejected`; it opens no file, raises nothing and compares nothing.
 """
 
 from ingest.readers.base import Parsed, Reader, Reading
