@@ -3,7 +3,6 @@
 import re
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from pydantic import ValidationError
 from catalog.anchor import Head, read_head
 from catalog.append_only import trigger_problems
 from catalog.chain import StoredRun, stored_runs
+from catalog.database import snapshot
 from catalog.errors import CatalogError
 from catalog.manifests import is_as_added
 from catalog.packages import analysis_row, claim_row, file_row
@@ -65,7 +65,7 @@ def audit(connection: sqlite3.Connection, anchor_path: Path, expect: str | None 
     except CatalogError as error:
         anchor = None
         found.add("anchor", str(error))
-    with _snapshot(connection):
+    with snapshot(connection):
         runs, head, hashes = _chain(connection, found, {expect, anchor.hash if anchor else None})
         _sequence(connection, found, head)
         _anchor(anchor, anchor_path, found, head, hashes)
@@ -97,19 +97,6 @@ class _Findings:
 
     def add(self, kind: str, sentence: str, run: int | None = None) -> None:
         self.problems.append(Problem(kind, sentence, run))
-
-
-@contextmanager
-def _snapshot(connection: sqlite3.Connection) -> Iterator[None]:
-    """Everything inside is read from one state of the database."""
-    inside = connection.in_transaction
-    if not inside:
-        connection.execute("BEGIN")
-    try:
-        yield
-    finally:
-        if not inside and connection.in_transaction:
-            connection.execute("ROLLBACK")
 
 
 def _chain(

@@ -145,6 +145,19 @@ def write(db: Database, path: Path) -> Iterator[Database]:
 
 
 @contextmanager
+def snapshot(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
+    """Everything inside is read from one state of the database, whoever writes meanwhile."""
+    inside = connection.in_transaction
+    if not inside:
+        connection.execute("BEGIN")
+    try:
+        yield connection
+    finally:
+        if not inside and connection.in_transaction:
+            connection.execute("ROLLBACK")
+
+
+@contextmanager
 def translated(path: Path) -> Iterator[None]:
     """Turns what SQLite says into a sentence about the file."""
     try:

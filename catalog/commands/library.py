@@ -10,6 +10,7 @@ from typing import TypeVar
 from catalog.clock import whoami
 from catalog.commands.errors import PROGRAM, explain
 from catalog.commands.output import note
+from catalog.database import snapshot
 from catalog.store import Catalog, open_catalog
 
 T = TypeVar("T")
@@ -27,9 +28,7 @@ def writing(path: Path) -> Iterator[Catalog]:
 @contextmanager
 def reading(path: Path) -> Iterator[sqlite3.Connection]:
     """A read-only connection for `catalog.queries`: all answers come from one state of the database."""
-    with open_catalog(path, writable=False) as catalog:
-        connection: sqlite3.Connection = catalog.connection
-        connection.execute("BEGIN")
+    with open_catalog(path, writable=False) as catalog, snapshot(catalog.connection) as connection:
         yield connection
 
 

@@ -12,6 +12,7 @@ from datasette.utils.asgi import Response
 from pydantic_core import to_jsonable_python
 
 from catalog import queries
+from catalog.database import snapshot
 from catalog.pages import WorkSummary
 from catalog.web import charts, format, headers, pages
 from catalog.web.downloads import Unsound, download, sound_object
@@ -78,11 +79,8 @@ class _Views:
         """One answer from one state of the database, even while somebody writes."""
 
         def in_one_state(db: sqlite3.Connection) -> Answer:
-            db.execute("BEGIN")
-            try:
+            with snapshot(db):
                 return question(db)
-            finally:
-                db.rollback()
 
         answer: Answer = await datasette.get_database(self.site.database).execute_fn(in_one_state)
         return answer
