@@ -18,7 +18,7 @@ def edited(full: Catalog) -> Catalog:
     connection = sqlite3.connect(full.path)
     connection.execute("DROP TRIGGER manifests_not_changed")
     connection.execute(
-        "UPDATE manifests SET content = replace(replace(content, '\"value\": \"3\"', '\"value\": \"7\"'), "
+        'UPDATE manifests SET content = replace(replace(content, \'"value": "3"\', \'"value": "7"\'), '
         "'sum(x)', 'sum(x) + 4')"
     )
     create_triggers(connection)
