@@ -7,6 +7,7 @@ it, that a run was removed or rewritten.
 
 import json
 import os
+import re
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,14 +36,17 @@ def read_head(path: Path) -> Head | None:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         return None
-    except (OSError, UnicodeDecodeError) as error:
-        raise CatalogError(f"the anchor {path} can't be read: {error}") from error
+    except OSError as error:
+        raise CatalogError(f"the anchor {path} can't be read: {(error.strerror or '').lower()}") from error
+    except UnicodeDecodeError as error:
+        raise CatalogError(f"the anchor {path} is damaged; it holds no head of a chain") from error
     try:
         value = json.loads(text)
         head = Head(value["runs"], value["last"], value["hash"])
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise CatalogError(f"the anchor {path} is damaged; it holds no head of a chain") from error
-    if not (isinstance(head.runs, int) and isinstance(head.last, int) and isinstance(head.hash, str)):
+    counts = all(type(n) is int and 0 <= n < 2**63 for n in (head.runs, head.last))
+    if not counts or not isinstance(head.hash, str) or not re.fullmatch(r"[0-9a-f]{64}", head.hash):
         raise CatalogError(f"the anchor {path} is damaged; it holds no head of a chain")
     return head
 

@@ -50,6 +50,12 @@ __all__ = [
 def create(path: str | Path, who: str | None = None) -> "Catalog":
     """Make a new, empty catalog and open it for writing. Refuses a path where something is."""
     path = Path(path)
+    anchor = None if path.exists() else read_head(database.head_path(path))
+    if anchor is not None and anchor.last:
+        raise CatalogError(
+            f"the anchor {database.head_path(path)} names run {anchor.last} of a catalog that was here: "
+            "bring it back from a backup, or move the anchor away to begin anew"
+        )
     database.create_file(path)
     catalog = open_catalog(path, writable=True)
     with catalog.write():
