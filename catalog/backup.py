@@ -56,7 +56,7 @@ def backup(db: Database, path: Path, objects: ObjectStore, to: Path) -> Backup:
     try:
         copy = building / path.name
         with database.translated(copy):
-            db.conn.execute("VACUUM INTO ?", [str(copy)])
+            db.conn.execute("VACUUM INTO ?", [copy.as_uri()])  # as bytes: no name is text for sure
             connection = database.connect(copy, writable=False)
         try:
             works = connection.execute("SELECT count(*) FROM works").fetchone()[0]

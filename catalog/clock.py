@@ -1,4 +1,4 @@
-"""The two facts that come from outside every record: when it is, and who is at work."""
+"""What comes from outside every record: when it is, who is at work, and what the system calls a file."""
 
 import getpass
 from datetime import UTC, datetime
@@ -12,6 +12,11 @@ def now() -> str:
 def whoami() -> str:
     """The name of the operating system's user, or `unknown` where it has none."""
     try:
-        return getpass.getuser() or "unknown"
+        return as_text(getpass.getuser()) or "unknown"
     except (OSError, KeyError, ImportError):
         return "unknown"
+
+
+def as_text(given: str) -> str:
+    """A name from the system as text that can be stored: a byte that is no UTF-8 stands as \\xff."""
+    return given.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

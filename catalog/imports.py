@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from catalog.clock import now
+from catalog.clock import as_text, now
 from catalog.works import (
     Known,
     add_identifiers,
@@ -66,7 +66,7 @@ def add_records(
             progress(read)
     index_from(connection, work.first_new)
     counts = Import(
-        sha256=reading.sha256, filename=Path(reading.filename).name, format=reading.format,
+        sha256=reading.sha256, filename=as_text(Path(reading.filename).name), format=reading.format,
         reader=reading.reader, reader_version=reading.reader_version, who=who,
         started_at=started, finished_at=now(), read=read, **work.counts,
     )  # fmt: skip

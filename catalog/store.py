@@ -23,7 +23,7 @@ from catalog import audit, chain, database
 from catalog.anchor import EMPTY, read_head, write_head
 from catalog.audit import AuditReport, Problem
 from catalog.backup import Backup, backup
-from catalog.clock import now, whoami
+from catalog.clock import as_text, now, whoami
 from catalog.code_version import code_version
 from catalog.errors import CatalogError
 from catalog.manifests import stored_manifest
@@ -59,7 +59,7 @@ def create(path: str | Path, who: str | None = None) -> "Catalog":
     database.create_file(path)
     catalog = open_catalog(path, writable=True)
     with catalog.write():
-        catalog._event("init", who or whoami(), path.name)
+        catalog._event("init", who or whoami(), as_text(path.name))
     write_head(catalog.head_path, EMPTY)
     return catalog
 
@@ -72,7 +72,7 @@ def open_catalog(path: str | Path, writable: bool, busy_seconds: float = databas
     if kept is not None:
         catalog.notice = f"{path} was upgraded; the catalog as it was is kept in {kept}"
         with catalog.write():
-            catalog._event("upgrade", whoami(), path.name, {"kept": kept.name})
+            catalog._event("upgrade", whoami(), as_text(path.name), {"kept": as_text(kept.name)})
     return catalog
 
 
@@ -268,7 +268,7 @@ class Catalog:
         if self.writable:
             with self.write():
                 detail = {"works": done.works, "runs": done.runs, "objects": done.objects, "head": done.head}
-                self._event("backup", who or whoami(), str(done.path.parent), detail)
+                self._event("backup", who or whoami(), as_text(str(done.path.parent)), detail)
         return done
 
     def _head_holds(self) -> None:

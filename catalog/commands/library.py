@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-from catalog.clock import whoami
+from catalog.clock import as_text, whoami
 from catalog.commands.errors import PROGRAM, explain
 from catalog.commands.output import note
 from catalog.database import snapshot
@@ -34,7 +34,7 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
 
 def who() -> str:
     """Whom the journal names: $PROOFSHELF_WHO, else the account."""
-    return os.environ.get("PROOFSHELF_WHO", "").strip() or whoami()
+    return as_text(os.environ.get("PROOFSHELF_WHO", "").strip()) or whoami()
 
 
 def each(paths: Sequence[Path], action: Callable[[Path], T]) -> tuple[list[T], list[dict[str, str]]]:

@@ -28,7 +28,17 @@ NARROWEST = 24
 
 
 def prepare_streams() -> None:
-    """What a stream's encoding lacks is written as an escape, where Python would raise."""
+    """What a stream's encoding lacks is written as an escape, where Python would raise.
+
+    A stream that was closed (`>&-`) leads nowhere, and no file that is opened later takes its place.
+    """
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # the lowest free number, which is this one
+    sys.stdout = sys.stdout or open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - for good
+    sys.stderr = sys.stderr or open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - for good
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
