@@ -84,7 +84,7 @@ def value_at(outputs: Any, pointer: str) -> Any:
             if not (part.isascii() and part.isdigit()) or (len(part) > 1 and part[0] == "0"):
                 raise NotProduced(f"{part!r} is no position in the list at {here}")
             if len(part) > 15 or int(part) >= len(value):
-                raise NotProduced(f"the list at {here} has {len(value)} entries, so none at {part}")
+                raise NotProduced(f"the list at {here} ends before {part}; its length is {len(value)}")
             value = value[int(part)]
         else:
             raise NotProduced(f"{_kind(value)} stands at {here}, so nothing is below it at {part!r}")

@@ -3,11 +3,13 @@
 import difflib
 import typing
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from artifacts.compare import compare
 from artifacts.errors import PackageError
 from artifacts.strict_json import read_json
 from schema.artifact import Manifest
@@ -37,7 +39,9 @@ def parse_manifest(data: bytes, name: str = MANIFEST_NAME) -> Manifest:
     """Read a manifest. Raises PackageError with one sentence naming the file and the field."""
     if len(data) > MAX_MANIFEST_BYTES:
         raise PackageError(f"{name}: has {len(data)} bytes; expected at most {MAX_MANIFEST_BYTES}")
-    return _parse(Manifest, data, name, "the package's fields")
+    manifest = _parse(Manifest, data, name, "the package's fields")
+    _check_contradictions(manifest, name)
+    return manifest
 
 
 def parse_screening(data: bytes, name: str) -> ScreeningRecord:
@@ -55,11 +59,40 @@ def _parse(record: type[R], data: bytes, name: str, fields: str) -> R:
         raise PackageError(f"{name}: {_sentence(error, record)}") from error
 
 
+def _check_contradictions(manifest: Manifest, name: str) -> None:
+    """A finding contradicts a claim only where its value lies outside that claim's tolerance."""
+    claims = {claim.id: claim for claim in manifest.claims}
+    for finding in manifest.claims:
+        if finding.relation is None or finding.relation.kind != "contradicts":
+            continue
+        claim = claims[finding.relation.claim]
+        value = Decimal(finding.value) if finding.type == "number" else finding.value
+        if finding.type == claim.type and compare(claim, value).outcome.confirms:
+            raise PackageError(
+                f"{name}: claim {finding.id}: its value {finding.value} lies within the tolerance of "
+                f"{claim.id} ({claim.value}), so it doesn't contradict it; 'extends' would fit"
+            )
+
+
 def _sentence(error: ValidationError, record: type[BaseModel]) -> str:
     errors = error.errors(include_url=False)
+    told = [e for e in errors if not _is_unsealed(e)]
+    if not told:
+        return f"{_one(errors[0], record)}; `proofshelf seal FOLDER` fills in sizes and hashes"
+    errors = told
     first = next((e for e in errors if e["type"] == "extra_forbidden"), errors[0])
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
     return _one(first, record) + more
+
+
+def _is_unsealed(error: ErrorDetails) -> bool:
+    """A file's size or hash that isn't there yet: not what is wrong with a draft."""
+    match error["loc"]:
+        case ("files", int(), "bytes" | "sha256"):
+            return error["type"] == "missing"
+        case ("files",):  # what pydantic adds when no entry of the list is whole
+            return error["type"] == "too_short" and bool(error["input"])
+    return False
 
 
 def _one(error: ErrorDetails, record: type[BaseModel]) -> str:

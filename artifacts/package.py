@@ -41,7 +41,10 @@ _BROKEN = (
     lzma.LZMAError,
     gzip.BadGzipFile,
     EOFError,
+    MemoryError,
     NotImplementedError,
+    OverflowError,
+    RecursionError,
     UnicodeError,
     ValueError,
 )
@@ -169,7 +172,7 @@ def unpack(archive: Path, folder: Path, limits: Limits | None = None) -> None:
                 _unpack_tar(_Metered(raw, budget), folder, budget)
                 return
     except _BROKEN as error:
-        detail = str(error).strip().rstrip(".") or type(error).__name__
+        detail = str(error).strip().rstrip(".")[:200] or type(error).__name__
         raise PackageError(
             f"{archive.name}: the archive is damaged or of an unknown kind: {detail}"
         ) from error

@@ -73,11 +73,15 @@ def seal(folder: str | os.PathLike[str]) -> Sealed:
 
 
 def guessed_role(path: str) -> str:
-    """The likely role of a file: by ending for figures, notebooks, code and pages, else by folder."""
+    """The likely role of a file: by ending for figures, notebooks, code and pages, else by folder.
+
+    Only a folder of inputs makes an `input`: the role decides how deep a claim goes, so a file that
+    says nothing of itself gets the weaker `output`.
+    """
     ending = os.path.splitext(path)[1].lower()
     if ending in _BY_ENDING:
         return _BY_ENDING[ending]
-    return _BY_FOLDER.get(path.split("/")[0].lower(), "input") if "/" in path else "input"
+    return _BY_FOLDER.get(path.split("/")[0].lower(), "output") if "/" in path else "output"
 
 
 def _read_draft(root: Path, place: Path) -> dict[str, Any]:

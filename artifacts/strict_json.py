@@ -4,7 +4,7 @@ import contextlib
 import json
 import math
 import re
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from json import scanner
 from typing import Any, NoReturn
 
@@ -52,7 +52,7 @@ def read_json(data: bytes, name: str, *, decimals: bool = False) -> Any:
             text,
             object_pairs_hook=_once,
             parse_constant=_no_constant,
-            parse_float=Decimal if decimals else _finite,
+            parse_float=_decimal if decimals else _finite,
         )
     except _DuplicateKey as error:
         raise PackageError(
@@ -97,6 +97,13 @@ def _finite(text: str) -> float:
     if math.isinf(value):
         raise _NotFinite(text)
     return value
+
+
+def _decimal(text: str) -> Decimal:
+    try:
+        return Decimal(text)
+    except InvalidOperation:  # an exponent of more than 18 digits
+        raise _NotFinite(text) from None
 
 
 def _line_of_number(text: str, number: str) -> int:

@@ -34,7 +34,6 @@ def verify_package(
     origin: Literal["store", "folder"],
     code_version: str,
     git_commit: str | None = None,
-    seed: int = 0,
     resolve: Resolve | None = None,
     progress: Progress | None = None,
     limits: ProcessLimits | None = None,
@@ -76,7 +75,7 @@ def verify_package(
         who=who,
         code_version=code_version,
         git_commit=git_commit,
-        seed=seed,
+        seeds=run.seeds(),
         environment=environment(),
         checks=tuple(checks),
     )
@@ -105,6 +104,10 @@ class _Run:
         self._match = False
         self._states: dict[str, FileResult] = {}
         self._results: dict[str, AnalysisResult] = {}
+
+    def seeds(self) -> dict[str, int]:
+        """The seed of each analysis that was run with one: a query takes none."""
+        return {a.id: a.seed for a in self._chosen if a.kind == "builtin"}
 
     def paths_to_read(self) -> set[str]:
         """Package paths that some analysis of this run, or an extraction, reads."""

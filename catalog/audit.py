@@ -14,9 +14,8 @@ from catalog.append_only import trigger_problems
 from catalog.chain import StoredRun, stored_runs
 from catalog.database import snapshot
 from catalog.errors import CatalogError
-from catalog.manifests import is_as_added
+from catalog.manifests import as_record, is_as_added
 from catalog.packages import analysis_row, claim_row, file_row
-from schema.artifact import Manifest
 from schema.verification import GENESIS, Verification, chain_hash
 
 
@@ -255,7 +254,7 @@ def _manifests(connection: sqlite3.Connection, found: _Findings) -> None:
             found.add("manifest", f"{package}: its manifest was edited")
             continue
         try:
-            manifest = Manifest.model_validate_json(content)
+            manifest = as_record(content)
         except ValidationError:
             found.notes.append(f"{package}: its manifest is of another version, so its rows weren't compared")
             continue

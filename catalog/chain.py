@@ -15,10 +15,11 @@ from schema.verification import GENESIS, Check, Counts, Environment, Verificatio
 
 _COUNTS = tuple(Counts.model_fields)
 _PLAIN = ("origin", "level", "outcome", "depth", "verdict", "started_at", "finished_at", "who",
-          "code_version", "git_commit", "seed")  # fmt: skip
+          "code_version", "git_commit")  # fmt: skip
 _CHECK = tuple(Check.model_fields)
 _RUN_SQL = (
-    "SELECT v.id, v.artifact_id, v.previous, v.hash, v.environment, a.slug, a.work_name, a.manifest_sha256, "
+    "SELECT v.id, v.artifact_id, v.previous, v.hash, v.environment, v.seeds, "
+    "a.slug, a.work_name, a.manifest_sha256, "
     + ", ".join(f"v.{name}" for name in (*_PLAIN, *_COUNTS))
     + " FROM verifications v LEFT JOIN artifacts a ON a.id = v.artifact_id"
 )
@@ -57,6 +58,7 @@ def append(connection: sqlite3.Connection, artifact_id: int, run: Verification) 
     values |= {
         "artifact_id": artifact_id,
         "environment": canonical_json(run.environment.model_dump(mode="json")).decode(),
+        "seeds": canonical_json(run.seeds).decode(),
         "previous": previous,
         "hash": hashed,
     }
@@ -110,6 +112,7 @@ def stored_runs(connection: sqlite3.Connection, number: int | None = None) -> It
                 manifest_sha256=row["manifest_sha256"],
                 counts=Counts(**{name: row[name] for name in _COUNTS}),
                 environment=Environment(**json.loads(row["environment"])),
+                seeds=json.loads(row["seeds"]),
                 checks=tuple(Check(**{name: check[name] for name in _CHECK}) for check in rows),
                 **{name: row[name] for name in _PLAIN},
             )
@@ -120,7 +123,7 @@ def stored_runs(connection: sqlite3.Connection, number: int | None = None) -> It
                 first = error.errors(include_url=False)[0]
                 problem = f"{'.'.join(map(str, first['loc'])) or 'a value'}: {first['msg']}"
             else:
-                problem = "its environment isn't JSON"
+                problem = "its environment or its seeds aren't JSON"
         yield StoredRun(
             row["id"], row["artifact_id"], row["previous"], row["hash"], run,
             tuple(check["position"] for check in rows), problem,

@@ -217,7 +217,7 @@ class Catalog:
             run = verify_package(
                 self.objects.root, manifest, manifest_sha256,
                 level=level, who=who or whoami(), origin="store", code_version=running, git_commit=commit,
-                seed=0, resolve=lambda file: self.objects.path(file.sha256), progress=progress,
+                resolve=lambda file: self.objects.path(file.sha256), progress=progress,
             )  # fmt: skip
         except ArtifactError as error:
             raise CatalogError(str(error)) from error

@@ -97,6 +97,9 @@ class Analysis(Record):
         return self
 
 
+_EXACT_REASON = "the number is a count or a copy, so it must be the same"
+
+
 class Tolerance(Record):
     """How far a recomputed number may lie from the claim, and why that far.
 
@@ -106,7 +109,7 @@ class Tolerance(Record):
 
     kind: Literal["exact", "absolute", "relative", "half_unit"] = "exact"
     value: DecimalString | None = None
-    reason: str = "the number is a count or a copy, so it must be the same"
+    reason: str = _EXACT_REASON
 
     @model_validator(mode="after")
     def _value_where_it_means_something(self) -> "Tolerance":
@@ -115,8 +118,8 @@ class Tolerance(Record):
             raise ValueError(f"tolerance {self.kind!r} {'needs' if sized else 'takes no'} `value`")
         if self.value is not None and self.value.lstrip().startswith("-"):
             raise ValueError("a tolerance can't be negative")
-        if not self.reason.strip():
-            raise ValueError("a tolerance states its reason")
+        if not self.reason.strip() or (self.kind != "exact" and self.reason == _EXACT_REASON):
+            raise ValueError(f"a tolerance of kind {self.kind!r} states its `reason`")
         return self
 
 

@@ -1,7 +1,7 @@
 """A verification run, its checks, and the hash that chains it to the run before."""
 
 import hashlib
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -76,7 +76,9 @@ class Verification(Record):
     who: NonEmpty
     code_version: NonEmpty
     git_commit: GitSha1 | None = None
-    seed: int = Field(ge=0)
+    seeds: dict[str, Annotated[int, Field(ge=0)]] = Field(
+        description="the seed that was given to each analysis that takes one, as its manifest states it"
+    )
     environment: Environment
     checks: tuple[Check, ...]
 

@@ -48,7 +48,7 @@ def show_claims(claims: Sequence[ClaimView], explain: bool = False) -> None:
     table.show()
     if any(view.standing.independent for view in _flat(claims)):
         diamond = "◆" if glyphs() else "*"
-        say(f"{diamond} a second implementation that shares no code with the first came to the value too.")
+        say(f"{diamond} independent: a second implementation came to the value too, to the depth beside it.")
 
 
 def show_files(files: Sequence[FileView], every: bool = False) -> None:

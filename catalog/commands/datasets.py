@@ -184,7 +184,7 @@ def verifications(db: sqlite3.Connection) -> Iterator[Row]:
             "who": run.who,
             "code_version": run.code_version,
             "git_commit": run.git_commit,
-            "seed": run.seed,
+            "seeds": run.seeds,
             "previous": page.previous,
             "hash": page.hash,
             "caveats": list(page.manifest.caveats),

@@ -1,5 +1,8 @@
 """`proofshelf demo`."""
 
+import os
+import shutil
+import sys
 from contextlib import ExitStack
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -92,8 +95,18 @@ def command(folder: Path, as_json: bool) -> int:
 
 
 def _next(db: Path) -> list[str]:
+    program = _program()
     return [
-        f"proofshelf --db {db} verify gavel-allocation",
-        f"proofshelf --db {db} show tias",
-        f"proofshelf --db {db} browse",
+        f"{program} --db {db} verify gavel-allocation",
+        f"{program} --db {db} show tias",
+        f"{program} --db {db} browse",
     ]
+
+
+def _program() -> str:
+    """The command as this shell finds it: by name where it is on the PATH, else by its path."""
+    called = Path(sys.argv[0])
+    found = shutil.which("proofshelf")
+    if called.name != "proofshelf" or (found is not None and called.resolve() == Path(found).resolve()):
+        return "proofshelf"
+    return os.path.relpath(called)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import click
+from click.exceptions import NoArgsIsHelpError
 
 from catalog.commands.errors import PROGRAM, Stopped, explain
 from catalog.commands.options import DATABASE_HELP
@@ -80,6 +81,9 @@ class CommandGroup(click.Group):
             sys.stdout.flush()
         except BrokenPipeError:
             _leave_quietly()
+        except NoArgsIsHelpError as error:
+            click.echo(error.format_message(), err=True)
+            sys.exit(error.exit_code)
         except click.UsageError as error:
             _fail(_usage(error), error.exit_code)
         except click.ClickException as error:
@@ -115,6 +119,11 @@ def _fail_with(error: Exception) -> NoReturn:
 def _fail(sentence: str, code: int) -> NoReturn:
     try:
         sys.stdout.flush()
+    except BrokenPipeError:
+        _leave_quietly()
+    except OSError:
+        _drop_output()  # what couldn't be written is why we are here; it isn't tried again at exit
+    try:
         print(f"{PROGRAM}: {clean(sentence)}", file=sys.stderr)
     except BrokenPipeError:
         _leave_quietly()
@@ -123,8 +132,12 @@ def _fail(sentence: str, code: int) -> NoReturn:
 
 def _leave_quietly() -> NoReturn:
     """The reader of our output went away, as `| head` does: no message, the shell's code for it."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    _drop_output()
     sys.exit(141)
+
+
+def _drop_output() -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def _either(names: list[str]) -> str:

@@ -56,7 +56,8 @@ def show_verification(page: VerificationPage) -> None:
         "when": f"{run.started_at} to {run.finished_at}",
         "who": run.who,
         "with": f"proofshelf {run.code_version}{commit}",
-        "level": f"{run.level}, from the {run.origin}, seed {run.seed}",
+        "level": f"{run.level}, from the {run.origin}",
+        "seeds": ", ".join(f"{name} {seed}" for name, seed in run.seeds.items()) or "none used",
         "on": f"Python {place.python}, SQLite {place.sqlite}, {place.platform} {place.machine}",
         "packages": ", ".join(f"{name} {version}" for name, version in sorted(place.packages.items())),
     }

@@ -115,7 +115,7 @@ def _folder(path: Path, level: Level, quiet: bool, as_json: bool) -> int:
         run = verify_package(
             package.root, package.manifest, package.manifest_sha256,
             level=level, who=who(), origin="folder", code_version=version, git_commit=commit,
-            seed=0, progress=step,
+            progress=step,
         )  # fmt: skip
     if as_json:
         seen = run_views(package.manifest, run)

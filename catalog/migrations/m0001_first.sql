@@ -239,7 +239,7 @@ CREATE TABLE verifications (
   who TEXT NOT NULL,
   code_version TEXT NOT NULL,
   git_commit TEXT,
-  seed INTEGER NOT NULL,
+  seeds TEXT NOT NULL,
   environment TEXT NOT NULL,
   previous TEXT NOT NULL UNIQUE,
   hash TEXT NOT NULL UNIQUE

@@ -199,7 +199,7 @@ def test_pointers(pointer: str, expected: Any) -> None:
     [
         ("/tex", "the analysis gives no 'tex' at the top; did you mean 'text'?"),
         ("/zzz", "the analysis gives no 'zzz' at the top; it gives , a, text"),
-        ("/a/2", "the list at '/a' has 2 entries, so none at 2"),
+        ("/a/2", "the list at '/a' ends before 2; its length is 2"),
         ("/a/-", "'-' is no position in the list at '/a'"),
         ("/a/01", "'01' is no position in the list at '/a'"),
         ("/a/-1", "'-1' is no position in the list at '/a'"),

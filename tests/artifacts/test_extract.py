@@ -77,6 +77,15 @@ def test_different(text: str, data: bytes, detail: str) -> None:
     assert (CheckOutcome.DIFFERS, detail) == (extraction.outcome, extraction.detail)
 
 
+def test_an_exponent_beyond_every_number_is_a_difference() -> None:
+    giant = "1e999999999999999999999"
+    assert compare_extraction("[1]", giant.encode(), "f").outcome is CheckOutcome.DIFFERS
+    assert compare_extraction(giant, b"1", "f").detail == (
+        f"f is JSON, but the extracted text line 1: {giant} is not a finite number; "
+        "JSON has no NaN or infinity"
+    )
+
+
 def test_null_equals_null_only() -> None:
     assert json_difference(None, None) is None
     assert json_difference(None, False) is not None

@@ -234,3 +234,29 @@ def test_a_screening_file_is_read_as_strictly(data: bytes, expected: str) -> Non
     with pytest.raises(PackageError) as refused:
         parse_screening(data, "s.json")
     assert str(refused.value).startswith(expected)
+
+
+@pytest.mark.parametrize(("value", "confirmed"), [("20", True), ("20.4", True), ("20.6", False)])
+def test_a_finding_contradicts_only_from_outside_the_tolerance(
+    whole: dict[str, Any], value: str, confirmed: bool
+) -> None:
+    """The claim says 20 with half a unit: 20.4 rounds to it and contradicts nothing, 20.6 doesn't."""
+    whole["claims"][0]["tolerance"] = {"kind": "half_unit", "reason": "as printed"}
+    finding = {**whole["claims"][0], "id": "ours", "value": value, "kind": "finding"}
+    finding["relation"] = {"kind": "contradicts", "claim": "mean-steps", "reason": "counted again"}
+    whole["claims"].append(finding)
+    if confirmed:
+        assert sentence(whole) == (
+            f"manifest.json: claim ours: its value {value} lies within the tolerance of mean-steps (20), "
+            "so it doesn't contradict it; 'extends' would fit"
+        )
+    else:
+        assert len(parse_manifest(json.dumps(whole).encode()).claims) == 4
+
+
+def test_a_draft_that_is_not_sealed_yet(whole: dict[str, Any]) -> None:
+    """Sizes and hashes are for a machine to fill in; what a person has to mend comes first."""
+    whole["files"] = [{"path": "jobs.csv", "role": "input"}]
+    assert sentence(whole).endswith("`proofshelf seal FOLDER` fills in sizes and hashes")
+    whole["claims"][0]["value"] = "1,500"
+    assert "'1,500' is not a finite decimal number" in sentence(whole)

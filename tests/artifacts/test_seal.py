@@ -19,14 +19,14 @@ Make = Callable[..., Path]
     [
         ("inputs/jobs.csv", "input"),
         ("data/jobs.csv", "input"),
-        ("jobs.csv", "input"),
+        ("jobs.csv", "output"),
         ("outputs/trace.json", "output"),
         ("outputs/total.svg", "figure"),
         ("figure.PNG", "figure"),
         ("run.ipynb", "notebook"),
         ("inputs/prepare.py", "code"),
         ("source/page.html", "source"),
-        ("README.md", "input"),
+        ("README.md", "output"),
     ],
 )
 def test_guessed_roles(path: str, role: str) -> None:

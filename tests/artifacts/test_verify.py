@@ -200,7 +200,7 @@ def test_a_pointer_to_nothing_is_not_produced(
     assert (
         check(run, "mean-steps").outcome,
         check(run, "mean-steps").detail,
-    ) == (CheckOutcome.NOT_PRODUCED, "the list at '/rows' has 1 entries, so none at 7")
+    ) == (CheckOutcome.NOT_PRODUCED, "the list at '/rows' ends before 7; its length is 1")
     assert "mean-steps (not produced)" in run.verdict
 
 

@@ -116,9 +116,9 @@ def test_expected_is_the_head_or_an_ancestor(chained: Catalog) -> None:
     ("edit", "why"),
     [
         ("UPDATE verifications SET verdict = 'Verified: all.' WHERE id = :run", "no longer gives its hash"),
-        ("UPDATE verifications SET seed = seed + 1 WHERE id = :run", "no longer gives its hash"),
+        ("UPDATE verifications SET seeds = '{\"x\":1}' WHERE id = :run", "no longer gives its hash"),
         ("UPDATE verifications SET outcome = 'excellent' WHERE id = :run", "outcome"),
-        ("UPDATE verifications SET environment = 'none' WHERE id = :run", "environment isn't JSON"),
+        ("UPDATE verifications SET environment = 'none' WHERE id = :run", "aren't JSON"),
         ("UPDATE checks SET observed = '4' WHERE verification_id = :run AND kind = 'claim'", "its hash"),
         ("DELETE FROM checks WHERE verification_id = :run AND position = 1", "check 2 was removed"),
         ("DELETE FROM checks WHERE verification_id = :run AND subject = 'told'", "a check was removed"),

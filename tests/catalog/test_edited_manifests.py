@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -45,6 +46,19 @@ def test_a_forged_claim_is_not_shown(edited: Catalog, ask: Callable[[sqlite3.Con
     """An old verdict would otherwise stand beside a number that it never saw."""
     with pytest.raises(queries.NotFound, match=EDITED):
         ask(edited.connection)
+
+
+def test_what_was_taken_in_is_read_again_however_deep(
+    catalog: Catalog, write_package: Callable[..., Path]
+) -> None:
+    deep: list[object] = []
+    for _ in range(230):
+        deep = [deep]
+    analysis = {"id": "total", "kind": "query", "inputs": {"t": "inputs.csv"}, "sql": "SELECT sum(x) FROM t"}
+    catalog.add_package(write_package(analyses=[analysis | {"parameters": {"deep": deep}}]))
+    assert catalog.verify_artifact("demo-package")[1].outcome.value == "verified"
+    assert queries.artifact(catalog.connection, "demo-package").version == 1
+    assert (catalog.audit().problems, catalog.audit().notes) == ((), ())
 
 
 def test_audit_names_it(edited: Catalog) -> None:

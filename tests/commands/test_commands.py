@@ -180,7 +180,7 @@ def test_denied_claim_comes_first_with_all_three_numbers(run: Any, make: Any) ->
 def test_findings_are_indented_beneath_their_claim_with_the_reason(run: Any, make: Any) -> None:
     def change(m: dict[str, Any]) -> None:
         relation = {"kind": "contradicts", "claim": "mean-celsius", "reason": "The days weigh by site."}
-        finding = {"id": "site-mean", "text": "Mean of site means", "value": "21.875", "kind": "finding"}
+        finding = {"id": "site-mean", "text": "Mean of site means", "value": "22.125", "kind": "finding"}
         m["claims"].append({**finding, "relation": relation, "evidence": m["claims"][0]["evidence"]})
 
     run("init")

@@ -376,3 +376,11 @@ def test_unexpected_error_is_one_sentence_and_debug_shows_it(
 def test_control_characters_in_an_error(run: Any, shelf: Path) -> None:
     # An id with an escape code must not reach the terminal as one.
     assert "\x1b" not in sentence(run("show", "\x1b[2Jx"))
+
+
+def test_no_arguments_shows_the_help_as_it_is(run: Any) -> None:
+    """A newcomer types the bare name: the page of --help, on lines of its own, and usage's exit code."""
+    result = run()
+    assert result.exit_code == 2
+    assert result.stderr.splitlines()[0].startswith("Usage: ")
+    assert "  verify " in result.stderr

@@ -156,12 +156,15 @@ def test_no_room_to_write(proofshelf: Any, heat: Path, shelf: Path, tmp_path: Pa
     proofshelf("add heat")
 
 
-def test_output_to_a_full_device(proofshelf: Any, shelf: Path) -> None:
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_output_to_a_full_device(proofshelf: Any, shelf: Path, unbuffered: str) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("no /dev/full here")
+    # With a buffer, the text is still unwritten when the command ends, and is written once more at exit.
+    environment = {**proofshelf.environment, "PYTHONUNBUFFERED": unbuffered}
     with open("/dev/full", "w") as full:
         process = subprocess.run(
-            [*proofshelf.argv, "list"], cwd=proofshelf.folder, env=proofshelf.environment,
+            [*proofshelf.argv, "list"], cwd=proofshelf.folder, env=environment,
             stdout=full, stderr=subprocess.PIPE, text=True, check=False,
         )  # fmt: skip
     assert process.returncode == 1

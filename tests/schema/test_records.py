@@ -125,7 +125,7 @@ RUN: dict[str, Any] = {
     "finished_at": AT,
     "who": "me",
     "code_version": "0.1.0",
-    "seed": 0,
+    "seeds": {"trace": 0},
     "checks": [CHECK],
     "environment": {"python": "3.11", "platform": "linux", "machine": "", "sqlite": "3.45", "packages": {}},
 }
@@ -243,7 +243,8 @@ def claim(**fields: Any) -> dict[str, Any]:
         (claim(tolerance={"kind": "absolute"}), "tolerance 'absolute' needs `value`"),
         (claim(tolerance={"value": "1"}), "tolerance 'exact' takes no `value`"),
         (claim(tolerance={"kind": "relative", "value": "-1"}), "can't be negative"),
-        (claim(tolerance={"reason": " "}), "states its reason"),
+        (claim(tolerance={"reason": " "}), "states its `reason`"),
+        (claim(tolerance={"kind": "half_unit"}), "a tolerance of kind 'half_unit' states its `reason`"),
         (changed(claims=[FINDING]), "speaks of 'total', no published claim here"),
         (changed(manifest_version=2), "Input should be 1"),
     ],
@@ -353,7 +354,7 @@ def test_chain_hash_by_hand() -> None:
         f'{{"artifact":"gavel-allocation","checks":[{check}],"code_version":"0.1.0","counts":{counts},'
         '"depth":"recomputed","environment":{"machine":"","packages":{},"platform":"linux","python":"3.11",'
         f'"sqlite":"3.45"}},"finished_at":"{AT}","git_commit":null,"level":"recompute",'
-        f'"manifest_sha256":"{HASH}","origin":"folder","outcome":"verified","seed":0,"started_at":"{AT}",'
+        f'"manifest_sha256":"{HASH}","origin":"folder","outcome":"verified","seeds":{{"trace":0}},"started_at":"{AT}",'
         '"verdict":"Verified – «ok»","who":"me","work":"gavel"}'
     )
     first = hashlib.sha256(f'{{"previous":"{"0" * 64}","run":{run}}}'.encode()).hexdigest()
@@ -364,14 +365,14 @@ def test_chain_hash_by_hand() -> None:
 
 
 @pytest.mark.parametrize(
-    "field", ["outcome", "verdict", "who", "seed", "checks", "counts", "finished_at", "manifest_sha256"]
+    "field", ["outcome", "verdict", "who", "seeds", "checks", "counts", "finished_at", "manifest_sha256"]
 )
 def test_chain_hash_covers_every_field(field: str) -> None:
     other: dict[str, Any] = {
         "outcome": "failed",
         "verdict": "x",
         "who": "you",
-        "seed": 1,
+        "seeds": {"trace": 1},
         "checks": [],
         "counts": {**COUNTS, "files": 1},
         "finished_at": "2026-01-02T03:04:06Z",

@@ -231,7 +231,7 @@ def gavel_run(manifest: Manifest, manifest_sha256: str, minute: int = 0, sound: 
         who="ada",
         code_version="0.1.0",
         git_commit="1" * 40,
-        seed=0,
+        seeds={},
         environment=Environment(
             python="3.11.7", platform="Linux", machine="x86_64", sqlite="3.46.0", packages={"numpy": "2.0"}
         ),

@@ -280,7 +280,7 @@ def test_a_claim_that_fails_is_not_called_saved(site: Any) -> None:
 def test_the_second_implementation_names_its_own_depth(site: Any) -> None:
     line = row(get(site, "/artifacts/gavel"), "records")
     assert "depth d3" in line
-    assert "a second implementation, sharing no code: re-aggregated from the package" in line
+    assert "by a second implementation: re-aggregated from the package" in line
 
 
 def test_files_show_hash_state_and_diagnosis(site: Any) -> None:
