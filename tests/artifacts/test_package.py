@@ -154,7 +154,6 @@ def test_a_bomb_whose_header_lies_is_stopped_by_what_comes_out(tmp_path: Path) -
     assert "bomb" in refusal(archive, tmp_path / "to")
 
 
-@pytest.mark.parametrize("mode", ["w:gz", "w:bz2", "w:xz"])
 @pytest.mark.parametrize("kind", [tarfile.GNUTYPE_LONGNAME, tarfile.XHDTYPE, tarfile.XGLTYPE])
 def test_a_tar_of_headers_that_each_speak_of_the_next(tmp_path: Path, kind: bytes) -> None:
     header = tarfile.TarInfo("x")
@@ -166,6 +165,7 @@ def test_a_tar_of_headers_that_each_speak_of_the_next(tmp_path: Path, kind: byte
     )
 
 
+@pytest.mark.parametrize("mode", ["w:gz", "w:bz2", "w:xz"])
 def test_a_compressed_tar_bomb(tmp_path: Path, mode: str) -> None:
     archive = tarred(tmp_path / "bomb", [(member("zeros"), bytes(900_000))], mode)
     assert "looks like an archive bomb" in refusal(archive, tmp_path / "to")
