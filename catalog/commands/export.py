@@ -1,6 +1,5 @@
 """`proofshelf export`."""
 
-import csv
 import hashlib
 import json
 import os
@@ -18,7 +17,7 @@ from catalog.commands.library import reading
 from catalog.commands.options import database_option, json_option
 from catalog.commands.output import print_json, say
 from catalog.commands.words import count
-from catalog.spreadsheet import inert
+from catalog.spreadsheet import csv_writer, inert
 
 
 @click.command("export")
@@ -71,7 +70,14 @@ def write(rows: Iterable[Row], dataset: str, form: str, to: Path) -> dict[str, A
 
 @contextmanager
 def _replacing(to: Path) -> Iterator[IO[str]]:
-    handle, name = tempfile.mkstemp(dir=to.parent, prefix=f".{to.name}.", suffix=".part")
+    if to.exists() and not to.is_file():
+        raise Refused(f"{to} is no ordinary file, so it isn't replaced")
+    if not to.parent.is_dir():
+        raise Refused(f"the folder {to.parent} is not there; make it first")
+    try:
+        handle, name = tempfile.mkstemp(dir=to.parent, prefix=".export-", suffix=".part")
+    except OSError as error:
+        raise Refused(f"can't write in {to.parent}: {(error.strerror or str(error)).lower()}") from error
     try:
         with open(handle, "w", encoding="utf-8", newline="") as stream:
             yield stream
@@ -87,7 +93,7 @@ def _replacing(to: Path) -> Iterator[IO[str]]:
 
 
 def _write_csv(rows: Iterable[Row], stream: IO[str]) -> int:
-    writer = csv.writer(stream, lineterminator="\n")
+    writer = csv_writer(stream)
     number = 0
     for number, row in enumerate(rows, 1):
         if number == 1:

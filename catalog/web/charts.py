@@ -1,6 +1,5 @@
 """Charts of a package: their specifications, the data inside as tables, and the script that draws them."""
 
-import csv
 import io
 import json
 from dataclasses import dataclass
@@ -8,7 +7,7 @@ from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Any
 
-from catalog.spreadsheet import inert
+from catalog.spreadsheet import csv_writer, inert
 from schema.artifact import File
 
 SUFFIX = ".vl.json"
@@ -111,7 +110,7 @@ def _cell(value: Any) -> str:
 def as_csv(data: DataTable) -> bytes:
     """The table as a CSV file, with nothing in it that a spreadsheet would run."""
     out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
+    writer = csv_writer(out)
     writer.writerow([inert(name) for name in data.columns])
     writer.writerows([inert(value) for value in row] for row in data.rows)
     return out.getvalue().encode("utf-8")

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -125,13 +126,34 @@ def test_unknown_id_leaves_no_file(run: Any, full: Path, tmp_path: Path) -> None
         ("+0.5", "+0.5"),
         ("-1", "-1"),
         ("a=b", "a=b"),
+        ("\n=1", "'\n=1"),
+        ("\uff1d1", "'\uff1d1"),
+        ("a\rb", "a\rb"),
+        ("a\r\n=b", "a\r\n=b"),
+        ("a\r", "a\r"),
     ],
 )
 def test_no_cell_is_a_formula_and_no_number_is_touched(tmp_path: Path, text: str, expected: str) -> None:
     write([{"a": text}], "x", "csv", tmp_path / "x.csv")
-    assert list(csv.reader(io.StringIO((tmp_path / "x.csv").read_text())))[1:] == [[expected]]
+    with (tmp_path / "x.csv").open(newline="", encoding="utf-8") as stream:
+        assert list(csv.reader(stream)) == [["a"], [expected]]
+    assert (tmp_path / "x.csv").read_bytes().endswith(b"\n")
     write([{"a": text}], "x", "json", tmp_path / "x.json")
     assert json.loads((tmp_path / "x.json").read_text())["rows"] == [{"a": text}]
+
+
+@pytest.mark.parametrize(
+    ("to", "sentence"),
+    [
+        ("nowhere/x.csv", "the folder nowhere is not there; make it first"),
+        ("pipe", "pipe is no ordinary file, so it isn't replaced"),
+    ],
+)
+def test_where_nothing_can_be_written(run: Any, full: Path, tmp_path: Path, to: str, sentence: str) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    result = run("export", "works", "--as", "csv", "--to", to, "--force")
+    assert (result.exit_code, result.stderr) == (1, f"proofshelf: {sentence}\n")
+    assert (tmp_path / "pipe").is_fifo()
 
 
 def test_failure_midway_leaves_nothing(tmp_path: Path) -> None:
