@@ -8,7 +8,7 @@ import click
 
 from catalog import queries
 from catalog.commands.library import reading
-from catalog.commands.options import database_option, json_option
+from catalog.commands.options import Whole, database_option, json_option
 from catalog.commands.output import Column, Table, clean, print_json, say
 from catalog.commands.tables import artifacts_table, runs_table, works_table
 from catalog.commands.words import count, moment
@@ -27,11 +27,9 @@ EMPTY = {
 @click.command("list")
 @click.argument("kind", metavar="[works|artifacts|verifications|imports|rejected]",
                 type=click.Choice(KINDS), required=False)  # fmt: skip
-@click.option("--limit", type=click.IntRange(1), default=50, show_default=True, help="How many to show.")
-@click.option("--offset", type=click.IntRange(0), default=0, help="How many to skip.")
-@click.option(
-    "--import", "number", type=click.IntRange(1), metavar="N", help="Of `rejected`: those of import N."
-)
+@click.option("--limit", type=Whole(1), default=50, show_default=True, help="How many to show.")
+@click.option("--offset", type=Whole(0), default=0, help="How many to skip.")
+@click.option("--import", "number", type=Whole(1), metavar="N", help="Of `rejected`: those of import N.")
 @database_option
 @json_option
 def command(kind: str | None, limit: int, offset: int, number: int | None, db: Path, as_json: bool) -> None:

@@ -13,6 +13,13 @@ DEFAULT_DATABASE = "proofshelf.db"
 DATABASE_HELP = f"The catalog's file; else $PROOFSHELF_DB, else ./{DEFAULT_DATABASE}."
 
 
+class Whole(click.IntRange):
+    """A whole number; one beyond what SQLite counts to means as much as there is."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return min(super().convert(value, param, ctx), 2**62)
+
+
 def database_option(function: F) -> F:
     """`--db PATH`, before or after the command's name, as the parameter `db`."""
     return click.option(

@@ -6,16 +6,14 @@ import click
 
 from catalog import queries
 from catalog.commands.library import reading
-from catalog.commands.options import database_option, json_option
+from catalog.commands.options import Whole, database_option, json_option
 from catalog.commands.output import print_json, say
 from catalog.commands.words import count
 
 
 @click.command("search")
 @click.argument("text", nargs=-1, required=True)
-@click.option(
-    "--limit", type=click.IntRange(1), default=20, show_default=True, help="How many works to show."
-)
+@click.option("--limit", type=Whole(1), default=20, show_default=True, help="How many works to show.")
 @database_option
 @json_option
 def command(text: tuple[str, ...], limit: int, db: Path, as_json: bool) -> None:

@@ -384,3 +384,11 @@ def test_no_arguments_shows_the_help_as_it_is(run: Any) -> None:
     assert result.exit_code == 2
     assert result.stderr.splitlines()[0].startswith("Usage: ")
     assert "  verify " in result.stderr
+
+
+@pytest.mark.parametrize(
+    "line", ["list works --limit", "list works --offset", "list rejected --import", "search heat --limit"]
+)
+def test_a_number_beyond_all_counting(run: Any, shelf: Path, line: str) -> None:
+    result = run(*line.split(), "99999999999999999999")
+    assert (result.exit_code, result.stderr) == (0, "")
