@@ -68,6 +68,9 @@ class CommandGroup(click.Group):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
+            # CPython remembers an interrupt that passed through exec() of a text, as imports use it, and
+            # would end by signal instead of with our exit code; running any text makes it forget.
+            exec("")
             raise Stopped from None
         except BrokenPipeError:
             _leave_quietly()
