@@ -19,6 +19,7 @@ R = TypeVar("R", bound=BaseModel)
 
 MANIFEST_NAME = "manifest.json"
 MAX_MANIFEST_BYTES = 64 << 20
+_LONGEST_SENTENCE = 500
 
 _WORDS = {
     "missing": "is missing",
@@ -56,7 +57,7 @@ def _parse(record: type[R], data: bytes, name: str, fields: str) -> R:
     try:
         return record.model_validate(value)
     except ValidationError as error:
-        raise PackageError(f"{name}: {_sentence(error, record)}") from error
+        raise PackageError(f"{name}: {_readable(_sentence(error, record))}") from error
 
 
 def _check_contradictions(manifest: Manifest, name: str) -> None:
@@ -83,6 +84,14 @@ def _sentence(error: ValidationError, record: type[BaseModel]) -> str:
     first = next((e for e in errors if e["type"] == "extra_forbidden"), errors[0])
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
     return _one(first, record) + more
+
+
+def _readable(sentence: str) -> str:
+    """Without the middle of a giant value: a person reads where it stands and what was expected."""
+    if len(sentence) <= _LONGEST_SENTENCE:
+        return sentence
+    half = _LONGEST_SENTENCE // 2
+    return f"{sentence[:half]} ... {sentence[-half:]}"
 
 
 def _is_unsealed(error: ErrorDetails) -> bool:

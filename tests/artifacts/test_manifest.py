@@ -260,3 +260,19 @@ def test_a_draft_that_is_not_sealed_yet(whole: dict[str, Any]) -> None:
     assert sentence(whole).endswith("`proofshelf seal FOLDER` fills in sizes and hashes")
     whole["claims"][0]["value"] = "1,500"
     assert "'1,500' is not a finite decimal number" in sentence(whole)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"id": "X" * 100_000},
+        {"analyses": [{"id": "a", "kind": "x" * 100_000}]},
+        {"claims": [{"id": "c", "text": "t", "value": "x" * 100_000}]},
+        {"files": [{"path": "../" * 100_000, "role": "input", "bytes": 1, "sha256": SHA}]},
+        {"y" * 100_000: 1},
+    ],
+)
+def test_a_giant_value_leaves_the_sentence_readable(whole: dict[str, Any], change: dict[str, Any]) -> None:
+    said = sentence(whole | change)
+    assert len(said) < 600
+    assert said.startswith("manifest.json: ")
