@@ -75,6 +75,8 @@ def open_database(
     """The open database, and the copy that was kept if it had to be upgraded."""
     _sqlite_new_enough()
     _might_be_a_catalog(path)
+    if writable:
+        _might_be_written(path)
     with translated(path):
         connection = connect(path, writable, busy_seconds)
     try:
@@ -87,7 +89,6 @@ def open_database(
                     "(such as `proofshelf verify`), which keeps a copy of it"
                 )
             if writable:
-                _can_write(connection, path)
                 connection.execute("PRAGMA journal_mode = WAL")
             if pending:
                 kept = _keep_copy(connection, path)
@@ -262,11 +263,9 @@ def _pending(connection: sqlite3.Connection, path: Path) -> list[str]:
     return [name for name in known if name not in applied]
 
 
-def _can_write(connection: sqlite3.Connection, path: Path) -> None:
+def _might_be_written(path: Path) -> None:
     if not os.access(path, os.W_OK) or not os.access(path.parent, os.W_OK):
         raise CatalogError(f"{path} can't be written: the file or its folder is read-only")
-    if connection.execute("PRAGMA query_only").fetchone()[0]:
-        raise CatalogError(f"{path} was opened for reading only")
 
 
 def _readable_without_writing(connection: sqlite3.Connection, path: Path) -> None:

@@ -241,3 +241,13 @@ def test_a_read_only_folder() -> None:
     # A backup holds no WAL, so it can be read where nothing can be written.
     assert "can't be written" in said[1][0]
     assert said[1][1] == "opened True"
+
+
+def test_a_read_only_medium_is_named_before_sqlite_fails_on_it(
+    catalog: Catalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There SQLite can't make its own files, and would say only that it can't open."""
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)
+    monkeypatch.setattr(sqlite3, "connect", lambda *_, **__: pytest.fail("opened all the same"))
+    with pytest.raises(CatalogError, match="can't be written: the file or its folder is read-only"):
+        open_catalog(catalog.path, writable=True)
