@@ -1,6 +1,8 @@
-# make demo   sets everything up and does the main job on real input
-# make test   sets everything up and passes the tests
-# Both need only Python >= 3.11 and make.
+# make demo     sets everything up and does the main job on real input
+# make test     sets everything up and passes the tests
+# make oracles  the long checks against published figures
+# make bench    ratios to a peer or a physical limit
+# Both demo and test need only Python >= 3.11 and make.
 
 PYTHON ?= python3
 VENV   ?= .venv
@@ -11,7 +13,7 @@ PIP     = $(BIN)/python -m pip install --quiet --disable-pip-version-check -c co
 .PHONY: demo test oracles lint types unit bench docs package lock clean help
 
 help:
-	@sed -n 's/^# //p' Makefile
+	@sed -n '/^# make/s/^# //p' Makefile
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \

@@ -11,6 +11,7 @@ run to run (times, hashes, the last digits of a number) is compared after `norma
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -91,6 +92,9 @@ def normalise(text: str) -> str:
 def main(arguments: list[str]) -> int:
     """Renew or check each file."""
     check = "--check" in arguments
+    if shutil.which("proofshelf", path=str(Path(sys.executable).parent)) is None:
+        print(f"{sys.executable} has no proofshelf beside it; use the Python of its environment")
+        return 2
     wrong = 0
     for name in (a for a in arguments if not a.startswith("--")):
         path = Path(name)
