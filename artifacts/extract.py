@@ -1,12 +1,10 @@
 """Data that a page embeds: taken out by a CSS selector and compared with the package's own file."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
-
-from bs4 import BeautifulSoup
-from bs4.exceptions import ParserRejectedMarkup
-from soupsieve import SelectorSyntaxError
 
 from artifacts.compare import observed_text
 from artifacts.errors import PackageError
@@ -28,6 +26,10 @@ def extract(page: bytes, selector: str, name: str) -> str:
     Raises PackageError when the page isn't UTF-8, the selector is no CSS, or it names no element
     or several.
     """
+    from bs4 import BeautifulSoup  # here, since a run loads them in its child only
+    from bs4.exceptions import ParserRejectedMarkup
+    from soupsieve import SelectorSyntaxError
+
     text = decode_utf8(page.removeprefix(b"\xef\xbb\xbf"), name)
     try:
         found = BeautifulSoup(text, "html.parser").select(selector)
@@ -39,6 +41,17 @@ def extract(page: bytes, selector: str, name: str) -> str:
         many = f"{len(found)} elements" if found else "no element"
         raise PackageError(f"{name}: {selector!r} names {many}; expected exactly one")
     return found[0].get_text()
+
+
+def extract_in_child(
+    inputs: Mapping[str, Path], parameters: Mapping[str, Any], _seed: int
+) -> dict[str, dict[str, str]]:
+    """`extract` as a child process runs it: gives the text, or the sentence why there is none."""
+    try:
+        text = extract(inputs["page"].read_bytes(), parameters["selector"], parameters["name"])
+    except PackageError as error:
+        return {"outputs": {"missing": str(error)}}
+    return {"outputs": {"text": text}}
 
 
 def compare_extraction(text: str, data: bytes, name: str) -> Extraction:

@@ -18,7 +18,6 @@ from artifacts.analyses import (
     parse_reply,
     registered,
     time_limit,
-    too_slow,
 )
 from artifacts.errors import AnalysisError
 from artifacts.package import temporary_folder
@@ -30,6 +29,7 @@ from schema.states import CheckOutcome
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 _PASSED_ON = ("PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "VIRTUAL_ENV")
 _START_S = 30.0
+_EXTRACTION_S = 30.0
 
 
 class Runner:
@@ -98,33 +98,54 @@ class Runner:
             found = find_registered(name, self._registered())
         except AnalysisError as error:
             return AnalysisResult(None, failure=CheckOutcome.REFUSED, detail=str(error))
-        seconds = time_limit(analysis, self.limits)
+        label = found.implementation
         request = {
             "function": found.entry_point,
             "inputs": inputs,
             "parameters": dict(parameters),
             "seed": analysis.seed,
-            "cpu_seconds": seconds,
-            "memory_bytes": self.limits.builtin_memory_bytes,
         }
-        label = found.implementation
+        return self._ask(f"analysis {analysis.id}", label, request, time_limit(analysis, self.limits))
+
+    def extract(self, page: Path, selector: str, name: str) -> AnalysisResult:
+        """What a selector names in a page (`artifacts.extract`), as text in `outputs`.
+
+        In a child like any analysis, since a page may be made so that reading it takes hours.
+        """
+        request = {
+            "function": "artifacts.extract:extract_in_child",
+            "inputs": {"page": os.fspath(page)},
+            "parameters": {"selector": selector, "name": name},
+            "seed": 0,
+        }
+        seconds = min(_EXTRACTION_S, self.limits.longest_s or _EXTRACTION_S)
+        result = self._ask(f"{name}: {selector!r}", None, request, seconds)
+        if result.failure is not None:
+            return result
+        if "missing" in result.outputs:
+            return AnalysisResult(None, failure=CheckOutcome.NOT_PRODUCED, detail=result.outputs["missing"])
+        return AnalysisResult(None, result.outputs["text"])
+
+    def _ask(self, what: str, label: str | None, request: dict[str, Any], seconds: float) -> AnalysisResult:
+        """One request to the child of builtins; every failure becomes a result."""
+
+        def failed(outcome: CheckOutcome, detail: str) -> AnalysisResult:
+            return AnalysisResult(label, failure=outcome, detail=f"{what}: {detail}")
+
+        limits = {"cpu_seconds": seconds, "memory_bytes": self.limits.builtin_memory_bytes}
         try:
-            reply = self._ask_builtin(json.dumps(request).encode("ascii"), seconds)
+            reply = self._ask_builtin(json.dumps(request | limits).encode("ascii"), seconds)
         except TookTooLong:
-            return AnalysisResult(label, failure=CheckOutcome.TIMED_OUT, detail=too_slow(analysis, seconds))
+            return failed(CheckOutcome.TIMED_OUT, f"was stopped after its limit of {seconds:g} s")
         except ReplyTooLong:
-            detail = f"analysis {analysis.id}: its result is too large"
-            return AnalysisResult(label, failure=CheckOutcome.CRASHED, detail=detail)
+            return failed(CheckOutcome.CRASHED, "its result is too large")
         except (Died, OSError) as error:
-            detail = f"analysis {analysis.id}: its process failed: {error}"
-            return AnalysisResult(label, failure=CheckOutcome.CRASHED, detail=detail)
+            return failed(CheckOutcome.CRASHED, f"its process failed: {error}")
         answer = parse_reply(reply)
         if answer is None:
-            detail = f"analysis {analysis.id}: its process gave no readable answer"
-            return AnalysisResult(label, failure=CheckOutcome.CRASHED, detail=detail)
+            return failed(CheckOutcome.CRASHED, "its process gave no readable answer")
         if "failure" in answer:
-            detail = f"analysis {analysis.id}: {answer['detail']}"
-            return AnalysisResult(label, failure=CheckOutcome(answer["failure"]), detail=detail)
+            return failed(CheckOutcome(answer["failure"]), answer["detail"])
         result = answer["result"]
         return AnalysisResult(label, result["outputs"], result["tables"], result["charts"])
 

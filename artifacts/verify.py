@@ -13,8 +13,7 @@ from typing import Any, Literal
 from artifacts.analyses import AnalysisResult, ProcessLimits
 from artifacts.compare import NotProduced, compare, value_at
 from artifacts.environment import environment
-from artifacts.errors import PackageError
-from artifacts.extract import compare_extraction, extract
+from artifacts.extract import compare_extraction
 from artifacts.files import FileResult, Progress, Resolve, hash_package
 from artifacts.package import temporary_folder
 from artifacts.runner import Runner
@@ -122,9 +121,9 @@ class _Run:
         self._states = {result.path: result for result in files if result.expected is not None}
         self._match = all(result.state is FileState.MATCH for result in self._states.values())
         checks = [_file_check(result) for result in files]
-        for source in self._manifest.sources:
-            checks += self._source_checks(source)
         with Runner(self._limits) as runner:
+            for source in self._manifest.sources:
+                checks += self._source_checks(runner, source)
             for number, analysis in enumerate(self._chosen, 1):
                 self._results[analysis.id] = self._run(runner, analysis)
                 if progress is not None:
@@ -209,14 +208,14 @@ class _Run:
             return f"analysis {analysis.id}: reads no file of the package, so it would recompute nothing"
         return f"analysis {analysis.id}: left out at level {self._level!r}"
 
-    def _source_checks(self, source: Source) -> list[Check]:
+    def _source_checks(self, runner: Runner, source: Source) -> list[Check]:
         if source.file is None:
             return [_unchecked(source, "the page is not in the package, so nothing here checks it")]
         checks = []
         if source.git_blob_sha1 is not None:
             checks.append(self._blob_check(source, source.file, source.git_blob_sha1))
         if source.selector is not None and source.equals is not None:
-            checks.append(self._extraction_check(source, source.file, source.selector, source.equals))
+            checks.append(self._extraction_check(runner, source, source.file, source.selector, source.equals))
         return checks or [
             _unchecked(source, "neither a git blob SHA-1 nor a selector is given to check it by")
         ]
@@ -241,8 +240,10 @@ class _Run:
             detail=detail,
         )
 
-    def _extraction_check(self, source: Source, file: str, selector: str, equals: str) -> Check:
-        outcome, detail = self._extracted(file, selector, equals)
+    def _extraction_check(
+        self, runner: Runner, source: Source, file: str, selector: str, equals: str
+    ) -> Check:
+        outcome, detail = self._extracted(runner, file, selector, equals)
         return Check(
             kind="source",
             subject=source.title,
@@ -254,7 +255,9 @@ class _Run:
             detail=detail,
         )
 
-    def _extracted(self, file: str, selector: str, equals: str) -> tuple[CheckOutcome, str | None]:
+    def _extracted(
+        self, runner: Runner, file: str, selector: str, equals: str
+    ) -> tuple[CheckOutcome, str | None]:
         for path in (file, equals):
             if self._states[path].state is not FileState.MATCH:
                 state = self._states[path].state.value
@@ -262,11 +265,10 @@ class _Run:
                     CheckOutcome.REFUSED,
                     f"wasn't compared, because {path} ({state}) isn't the package's file",
                 )
-        try:
-            text = extract((self._folder / file).read_bytes(), selector, file)
-        except PackageError as error:
-            return CheckOutcome.NOT_PRODUCED, str(error)
-        extraction = compare_extraction(text, (self._folder / equals).read_bytes(), equals)
+        result = runner.extract(self._folder / file, selector, file)
+        if result.failure is not None:
+            return result.failure, result.detail
+        extraction = compare_extraction(result.outputs, (self._folder / equals).read_bytes(), equals)
         return extraction.outcome, extraction.detail
 
 

@@ -285,6 +285,18 @@ def test_a_page_that_is_not_in_the_package_is_only_recorded(
     assert [("not_recomputed", expected)] == source_checks(run)
 
 
+def test_a_page_made_to_take_hours_is_stopped(
+    make_package: Make, verify: Verify, draft: dict[str, Any]
+) -> None:
+    """Each unclosed comment makes Python's parser look to the end of the page once more."""
+    root = make_package(with_page(draft), {"page.html": PAGE + "<!--" * 300_000})
+    run = verify(root, limits=ProcessLimits(longest_s=1))
+    expected = "page.html: 'script#data': was stopped after its limit of 1 s"
+    assert [("timed_out", expected)] == source_checks(run)
+    assert run.outcome is RunOutcome.INCOMPLETE
+    assert "(timed out)" in run.verdict
+
+
 def test_a_selector_that_names_nothing(make_package: Make, verify: Verify, draft: dict[str, Any]) -> None:
     run = verify(make_package(with_page(draft, selector="script#other"), {"page.html": PAGE}))
     assert run.outcome is RunOutcome.FAILED
