@@ -1,7 +1,8 @@
 """Shared by all tests: a skip is a failure in CI, and hypothesis runs the same examples everywhere."""
 
 import os
-from collections.abc import Generator
+import sys
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,28 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     left_out = [item for item in items if "shared" in getattr(item, "fixturenames", ())]
     config.hook.pytest_deselected(items=left_out)
     items[:] = [item for item in items if item not in left_out]
+
+
+@pytest.fixture
+def calls() -> Callable[[Callable[[], object]], int]:
+    """How many functions a piece of work calls: it repeats on any machine, as seconds don't."""
+
+    def count(work: Callable[[], object]) -> int:
+        seen = 0
+
+        def profile(frame: object, event: str, argument: object) -> None:
+            nonlocal seen
+            seen += event in ("call", "c_call")
+
+        before = sys.getprofile()
+        sys.setprofile(profile)
+        try:
+            work()
+        finally:
+            sys.setprofile(before)
+        return seen
+
+    return count
 
 
 @pytest.fixture

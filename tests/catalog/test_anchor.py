@@ -54,4 +54,5 @@ def test_a_new_catalog_does_not_cover_up_that_one_was_lost(tmp_path: Path) -> No
 def test_an_anchor_without_runs_is_in_nobodys_way(tmp_path: Path) -> None:
     create(tmp_path / "shelf.db").close()
     (tmp_path / "shelf.db").unlink()
-    create(tmp_path / "shelf.db").close()
+    with create(tmp_path / "shelf.db") as again:
+        assert again.audit().sound
