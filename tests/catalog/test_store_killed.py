@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from catalog.anchor import read_head
+from catalog.backup import Backup
 from catalog.store import Catalog, open_catalog
 from schema.verification import Verification
 
@@ -187,15 +188,20 @@ def test_eight_writers_at_once_lose_nothing(full: Catalog) -> None:
 
 
 def test_a_backup_taken_while_others_write_is_one_state(full: Catalog, tmp_path: Path) -> None:
-    writers = [start(VERIFYING, full.path, f"writer{n}", 40) for n in range(2)]
-    copies = []
+    # The writers go on until the last copy is made, however fast they are.
+    writers = [start(VERIFYING, full.path, f"writer{n}", 100_000) for n in range(2)]
+    copies: list[Backup] = []
     for number in range(4):
-        time.sleep(0.1)
+        before = copies[-1].runs if copies else 1
+        while full.audit().runs <= before:
+            assert [writer.poll() for writer in writers] == [None, None]
+            time.sleep(0.01)
         with open_catalog(full.path, writable=True) as source:
             copies.append(source.backup(tmp_path / f"copy-{number}", "tester"))
     for writer in writers:
-        lines(writer)
-    assert full.audit().runs == 81
+        writer.kill()
+        writer.communicate()
+    assert full.audit().problems == ()
     for copy in copies:
         with open_catalog(copy.path, writable=True) as opened:
             report = opened.audit(expect=copy.head, objects=True)
