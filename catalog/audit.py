@@ -48,7 +48,7 @@ class AuditReport:
 
     @property
     def sound(self) -> bool:
-        """Whether everything is as it was written."""
+        """Whether every run and its checks are as they were written."""
         return not self.problems
 
 

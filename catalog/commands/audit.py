@@ -40,7 +40,7 @@ def _show(report: AuditReport) -> None:
     runs = count(report.runs, "verification")
     files = "" if report.objects is None else f", {count(report.objects, 'stored file')}"
     if report.sound:
-        say(f"SOUND  {runs}{files}: everything is as it was written.", style="bold green")
+        say(f"SOUND  {runs}{files}: every run and its checks are as they were written.", style="bold green")
     else:
         say(f"NOT SOUND  {report.problems[0].sentence}", style="bold red")
         for problem in report.problems[1:]:
