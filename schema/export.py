@@ -5,10 +5,13 @@ from typing import Any
 from pydantic import BaseModel
 
 from schema.artifact import Analysis, Claim, File, Manifest
+from schema.ballots import Ballot, ChunkManifest
 from schema.event import Event
-from schema.scores import ModelRelease, Score
-from schema.screening import Rater, Round, Statement, Vote
+from schema.rubric import Rubric
+from schema.scores import DecisionRun, ModelRelease, Score
+from schema.screening import Adjudication, Rater, Round, Statement, Vote
 from schema.screening_record import ScreeningRecord
+from schema.study import SamplingDesign, Study
 from schema.verification import Check, Verification
 from schema.work import Identifier, Import, Rejected, Work
 
@@ -17,12 +20,19 @@ RECORDS: dict[str, type[BaseModel]] = {
     "identifier": Identifier,
     "import": Import,
     "rejected": Rejected,
+    "study": Study,
+    "rubric": Rubric,
+    "sample": SamplingDesign,
+    "chunk": ChunkManifest,
+    "ballot": Ballot,
     "round": Round,
     "rater": Rater,
     "vote": Vote,
+    "adjudication": Adjudication,
     "statement": Statement,
     "release": ModelRelease,
     "score": Score,
+    "decisions": DecisionRun,
     "screening": ScreeningRecord,
     "manifest": Manifest,
     "file": File,

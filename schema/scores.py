@@ -16,6 +16,10 @@ class Head(Record):
     imitates: str | None = None
     categories: tuple[Slug, ...] = Field(min_length=1)
     availability: Availability = "unknown"
+    positives: int | None = Field(default=None, ge=0, description="positive labels that it learned from")
+    ess_positives: float | None = Field(default=None, ge=0, description="(sum w)^2 / sum w^2 over them")
+    calibration: str | None = Field(default=None, description="the method chosen; None: not calibrated")
+    threshold: float | None = Field(default=None, description="of the score; ranks, decides nothing alone")
 
 
 class ModelRelease(Record):
@@ -32,6 +36,8 @@ class ModelRelease(Record):
     heads: tuple[Head, ...] = Field(min_length=1)
     source: NonEmpty
     note: str | None = None
+    study: Slug | None = None
+    artifact: Slug | None = Field(default=None, description="the package whose figures `verify` reruns")
 
 
 class Score(Record):
@@ -42,3 +48,34 @@ class Score(Record):
     head: NonEmpty
     category: Slug
     value: DecimalString
+
+
+class Quota(Record):
+    """How many works one head may call for one category: k = round(rate x covered), and for how many
+    more or fewer the interval of the rate would stand. A head without support has no k."""
+
+    head: NonEmpty
+    category: Slug
+    rate: float | None = Field(default=None, ge=0, le=1)
+    rate_low: float | None = Field(default=None, ge=0, le=1)
+    rate_high: float | None = Field(default=None, ge=0, le=1)
+    covered: int = Field(ge=0, description="works with a score of this head")
+    k: int | None = Field(default=None, ge=0)
+    k_low: int | None = Field(default=None, ge=0)
+    k_high: int | None = Field(default=None, ge=0)
+    positives: int = Field(ge=0)
+    ess_positives: float = Field(ge=0)
+    supported: bool
+
+
+class DecisionRun(Record):
+    """Calls of one release over the works that it scored, by quota. `status` ships with every call."""
+
+    id: Slug
+    release: Slug
+    rule: Literal["quota"] = "quota"
+    status: NonEmpty
+    works: int = Field(ge=0, description="works in the catalog")
+    covered: int = Field(ge=0, description="works with a score of this release")
+    quotas: tuple[Quota, ...]
+    note: str | None = None

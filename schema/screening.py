@@ -10,6 +10,7 @@ RaterKind = Literal["human", "model"]
 Instrument = Literal["title", "title+abstract", "full text", "unknown"]
 Decision = Literal["in_scope", "out_of_scope", "insufficient_payload", "unsure"]
 Wording = Literal["verbatim", "paraphrased"]
+Confidence = Literal["high", "medium", "low"]
 
 
 class Rater(Record):
@@ -19,11 +20,22 @@ class Rater(Record):
     kind: RaterKind
     name: NonEmpty
     version: str | None = None
+    model: str | None = Field(default=None, description="the id by which the `llm` library calls a model")
     note: str | None = None
+
+    @model_validator(mode="after")
+    def _only_a_model_is_called(self) -> "Rater":
+        if self.model is not None and self.kind != "model":
+            raise ValueError(f"rater {self.id}: `model` is for raters of kind 'model'")
+        return self
 
 
 class Round(Record):
-    """One screening of a set of works by a panel of raters with one instrument."""
+    """One screening of a set of works by a panel of raters with one instrument.
+
+    `published`: its votes came from elsewhere as they are. `harness`: they were taken here, behind
+    chunk manifests written before, in the study whose hash is `study_sha256`.
+    """
 
     id: Slug
     study: NonEmpty
@@ -37,6 +49,14 @@ class Round(Record):
     source: NonEmpty
     licence: str | None = None
     note: str | None = None
+    origin: Literal["published", "harness"] = "published"
+    study_sha256: Sha256 | None = None
+
+    @model_validator(mode="after")
+    def _harness_has_a_study(self) -> "Round":
+        if self.origin == "harness" and self.study_sha256 is None:
+            raise ValueError(f"round {self.id}: a round taken here names its study")
+        return self
 
 
 class Vote(Record):
@@ -48,7 +68,8 @@ class Vote(Record):
     rater: Slug
     decision: Decision
     categories: tuple[Slug, ...] = ()
-    confidence: Literal["high", "medium", "low"] | None = None
+    fields: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    confidence: Confidence | None = None
     reason: str | None = Field(default=None, max_length=400)
     reason_wording: Wording | None = None
     cast_at: Timestamp | None = None
@@ -75,3 +96,25 @@ class Statement(Record):
     wording: Wording
     status: str | None = None
     source: NonEmpty
+
+
+class Adjudication(Record):
+    """What an adjudicator made of the votes on one work. `unresolved` is a result; it is never imputed."""
+
+    id: Slug
+    round: Slug
+    work: Slug
+    rater: Slug
+    decision: Literal["in_scope", "out_of_scope", "insufficient_payload", "unresolved"]
+    categories: tuple[Slug, ...] = ()
+    reason: str | None = Field(default=None, max_length=400)
+    decided_at: Timestamp | None = None
+    supersedes: Slug | None = None
+
+    @model_validator(mode="after")
+    def _decision_fits_categories(self) -> "Adjudication":
+        if self.decision != "in_scope" and self.categories:
+            raise ValueError(
+                f"adjudication {self.id}: {self.decision} stands alone, but categories are named"
+            )
+        return self

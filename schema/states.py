@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Literal
 
 
 class FileState(StrEnum):
@@ -86,6 +87,27 @@ class ScreeningState(StrEnum):
     AGREED_NEGATIVE = "agreed_negative"
     CONTESTED = "contested"
     SINGLE_SOURCE = "single_source"
+
+
+class Call(StrEnum):
+    """What a release's heads say of one category of one work, all sides together. Never a label."""
+
+    UNKNOWN = "unknown"
+    UNSUPPORTED = "unsupported"
+    CONSENSUS = "consensus"
+    CANDIDATE = "candidate"
+    NO_CALL = "no_call"
+
+
+class Status(StrEnum):
+    """How far a row may be believed. Shipped verbatim with every row that it governs."""
+
+    HUMAN_DIRECT = "human_direct"
+    MACHINE_DIRECT = "machine_direct_unvalidated"
+    MACHINE_PREDICTED = "machine_predicted_unvalidated"
+    OUT_OF_FOLD = "out_of_fold_teacher_fidelity"
+    SCORE_ONLY_IMMATURE = "score_only:v0-immature-baseline"
+    SCORE_ONLY_MATURE = "score_only:mature"
 
 
 def depth_of(roles: Iterable[str]) -> Depth:
@@ -219,3 +241,68 @@ def screening_state(votes: Sequence[bool | None], head_supported: bool | None = 
     if not any(usable):
         return ScreeningState.AGREED_NEGATIVE
     return ScreeningState.CONTESTED if sum(usable) >= 2 else ScreeningState.SINGLE_SOURCE
+
+
+def vote_status(rater_kind: str) -> Status:
+    """The status of a vote: a person's or a model's, and never the one for the other.
+
+    Raises ValueError for a kind of rater that there isn't.
+    """
+    known = {"human": Status.HUMAN_DIRECT, "model": Status.MACHINE_DIRECT}
+    if rater_kind not in known:
+        raise ValueError(f"{rater_kind!r} is no kind of rater; expected human or model")
+    return known[rater_kind]
+
+
+def score_status(maturity: str) -> Status:
+    """The status of a score of ours: mature only past the gate; one that was not run isn't passed."""
+    return Status.SCORE_ONLY_MATURE if maturity == "passed" else Status.SCORE_ONLY_IMMATURE
+
+
+def category_vote(decision: str, categories: Sequence[str], category: str, cannot: str | None) -> bool | None:
+    """One vote on one category: True, False, or None where it says nothing of it.
+
+    `cannot` is the category that means "cannot be screened": chosen, it leaves every other unknown.
+    An unsure vote says nothing; nor does one that finds a work in scope and names no category.
+    """
+    if decision == "insufficient_payload":
+        return True if category == cannot else None
+    if decision == "in_scope":
+        if category == cannot:
+            return False
+        return category in categories if categories else None
+    return False if decision == "out_of_scope" else None
+
+
+Estimand = Literal["unanimous", "majority", "any"]
+
+
+def estimand(votes: Sequence[bool | None], which: Estimand) -> bool | None:
+    """A panel's votes as one answer to a named question; None where they don't give one.
+
+    Over usable votes. A tie has no majority, and a panel of which nobody could judge has no answer.
+    """
+    usable = [v for v in votes if v is not None]
+    if not usable:
+        return None
+    positive = sum(usable)
+    if which == "unanimous":
+        return positive == len(usable)
+    if which == "any":
+        return positive > 0
+    return None if 2 * positive == len(usable) else 2 * positive > len(usable)
+
+
+def call(sides: Sequence[bool | None], covered: bool) -> Call:
+    """What the sides' calls come to for one category of one work.
+
+    `sides` has one entry for each head: True among its k, False not, None where it has no support. A
+    category makes a call only where every side is supported; a work without scores is unknown.
+    """
+    if not covered or not sides:
+        return Call.UNKNOWN
+    if any(side is None for side in sides):
+        return Call.UNSUPPORTED
+    if all(sides):
+        return Call.CONSENSUS
+    return Call.CANDIDATE if any(sides) else Call.NO_CALL

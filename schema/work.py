@@ -47,6 +47,8 @@ class Work(Record):
     venue: str | None = None
     type: str | None = None
     language: str | None = None
+    topics: tuple[NonEmpty, ...] = ()
+    field: str | None = None
     abstract: Abstract = Abstract()
     identifiers: tuple[Identifier, ...] = ()
     retraction: str | None = None
