@@ -145,7 +145,83 @@ IMPORT = {
     "duplicate": 1,
     "rejected": 1,
 }
+RUBRIC: dict[str, Any] = {
+    "id": "metacan",
+    "version": "1",
+    "title": "MétaCan's categories",
+    "categories": [
+        {"id": "metaresearch", "label": "Metaresearch"},
+        {"id": "open_science", "label": "Open science", "stands_alone": True},
+        {"id": "insufficient_payload", "label": "Can't be screened", "cannot_be_screened": True},
+    ],
+    "fields": [
+        {"id": "genre", "label": "Genre", "values": ["empirical", "essay"], "required": "always"},
+        {
+            "id": "domain",
+            "label": "Domain",
+            "values": ["methods", "reporting"],
+            "many": True,
+            "required": "exactly_when",
+            "when": "metaresearch",
+        },
+    ],
+    "instructions": "Read the title.",
+}
+SAMPLE: dict[str, Any] = {
+    "id": "first-draw",
+    "salt": "salt",
+    "strata": [
+        {"id": "french", "where": {"field": "language", "equals": "fr"}, "draw": 2},
+        {"id": "rest", "where": {"otherwise": True}},
+    ],
+}
+STUDY: dict[str, Any] = {
+    "id": "study",
+    "title": "A study",
+    "rubric": RUBRIC,
+    "raters": [{"id": "ann", "kind": "human", "name": "Ann"}, RATER],
+    "samples": [SAMPLE],
+    "rounds": [
+        {
+            "id": "study-titles",
+            "title": "Titles",
+            "instrument": "title",
+            "raters": ["ann"],
+            "adjudicators": [RATER["id"]],
+            "sample": "first-draw",
+        }
+    ],
+}
+QUOTA = {"head": "codex", "category": "metaresearch", "covered": 100, "positives": 20, "ess_positives": 12.5,
+         "supported": True, "rate": 0.1, "rate_low": 0.05, "rate_high": 0.2, "k": 10, "k_low": 5, "k_high": 20}  # fmt: skip
 EXAMPLES: dict[str, dict[str, Any]] = {
+    "study": STUDY,
+    "rubric": RUBRIC,
+    "sample": SAMPLE,
+    "chunk": {"round": "study-titles", "position": 1, "works": ["W1", "W2"], "sha256": HASH},
+    "ballot": {
+        "work": "W1",
+        "decision": "in_scope",
+        "categories": ["metaresearch"],
+        "fields": {"genre": ["essay"], "domain": ["methods", "reporting"]},
+        "confidence": "high",
+        "reason": "It studies how trials are reported.",
+    },
+    "adjudication": {
+        "id": "a1",
+        "round": "study-titles",
+        "work": "w1",
+        "rater": "ann",
+        "decision": "unresolved",
+    },
+    "decisions": {
+        "id": "calls-1",
+        "release": "r1",
+        "status": "machine_predicted_unvalidated",
+        "works": 120,
+        "covered": 100,
+        "quotas": [QUOTA],
+    },
     "work": WORK,
     "identifier": WORK["identifiers"][1],
     "import": IMPORT,
