@@ -57,7 +57,7 @@ def _parse(record: type[R], data: bytes, name: str, fields: str) -> R:
     try:
         return record.model_validate(value)
     except ValidationError as error:
-        raise PackageError(f"{name}: {_readable(_sentence(error, record))}") from error
+        raise PackageError(f"{name}: {readable(_sentence(error, record))}") from error
 
 
 def _check_contradictions(manifest: Manifest, name: str) -> None:
@@ -79,14 +79,14 @@ def _sentence(error: ValidationError, record: type[BaseModel]) -> str:
     errors = error.errors(include_url=False)
     told = [e for e in errors if not _is_unsealed(e)]
     if not told:
-        return f"{_one(errors[0], record)}; `proofshelf seal FOLDER` fills in sizes and hashes"
+        return f"{field_sentence(errors[0], record)}; `proofshelf seal FOLDER` fills in sizes and hashes"
     errors = told
     first = next((e for e in errors if e["type"] == "extra_forbidden"), errors[0])
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
-    return _one(first, record) + more
+    return field_sentence(first, record) + more
 
 
-def _readable(sentence: str) -> str:
+def readable(sentence: str) -> str:
     """Without the middle of a giant value: a person reads where it stands and what was expected."""
     if len(sentence) <= _LONGEST_SENTENCE:
         return sentence
@@ -104,7 +104,8 @@ def _is_unsealed(error: ErrorDetails) -> bool:
     return False
 
 
-def _one(error: ErrorDetails, record: type[BaseModel]) -> str:
+def field_sentence(error: ErrorDetails, record: type[BaseModel]) -> str:
+    """One thing that is wrong with a value meant as `record`: the field, and what was expected there."""
     where = field_path(error["loc"])
     kind = error["type"]
     if kind == "extra_forbidden":
