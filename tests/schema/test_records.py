@@ -192,8 +192,10 @@ STUDY: dict[str, Any] = {
         }
     ],
 }
-QUOTA = {"head": "codex", "category": "metaresearch", "covered": 100, "positives": 20, "ess_positives": 12.5,
-         "supported": True, "rate": 0.1, "rate_low": 0.05, "rate_high": 0.2, "k": 10, "k_low": 5, "k_high": 20}  # fmt: skip
+QUOTA = {
+    "head": "codex", "category": "metaresearch", "covered": 100, "positives": 20, "ess_positives": 12.5,
+    "supported": True, "rate": 0.1, "rate_low": 0.05, "rate_high": 0.2, "k": 10, "k_low": 5, "k_high": 20,
+}  # fmt: skip
 EXAMPLES: dict[str, dict[str, Any]] = {
     "study": STUDY,
     "rubric": RUBRIC,
