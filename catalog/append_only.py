@@ -10,6 +10,7 @@ from schema.work import IDENTITY_SCHEMES
 
 _ID = "id = NEW.id"
 _IDENTITY = f"NEW.scheme IN {IDENTITY_SCHEMES!r} AND scheme = NEW.scheme AND value = NEW.value"
+_TAKEN = "NEW.state = 'accepted' AND NEW.correction IS NULL AND state = 'accepted' AND correction IS NULL"
 _BALLOT = (
     "NEW.supersedes IS NULL AND supersedes IS NULL AND round_id = NEW.round_id "
     "AND work_id = NEW.work_id AND rater_id = NEW.rater_id"
@@ -54,21 +55,104 @@ APPEND_ONLY: dict[str, tuple[str, ...]] = {
     "scores": ("work_id = NEW.work_id AND head_id = NEW.head_id",),
     "screening_caveats": ("artifact_id = NEW.artifact_id AND position = NEW.position",),
     "events": (_ID,),
+    "studies": (
+        _ID,
+        "slug = NEW.slug AND version = NEW.version",
+        "slug = NEW.slug AND sha256 = NEW.sha256",
+    ),
+    "round_raters": (
+        "round_id = NEW.round_id AND role = NEW.role AND position = NEW.position",
+        "round_id = NEW.round_id AND role = NEW.role AND rater_id = NEW.rater_id",
+    ),
+    "samples": (_ID, "study = NEW.study AND slug = NEW.slug"),
+    "sample_strata": (
+        "sample_id = NEW.sample_id AND position = NEW.position",
+        "sample_id = NEW.sample_id AND stratum = NEW.stratum",
+    ),
+    "sample_works": (
+        "sample_id = NEW.sample_id AND work_id = NEW.work_id",
+        "sample_id = NEW.sample_id AND stratum = NEW.stratum AND rank = NEW.rank",
+    ),
+    "chunks": (_ID, "round_id = NEW.round_id AND position = NEW.position"),
+    "chunk_works": (
+        "chunk_id = NEW.chunk_id AND position = NEW.position",
+        "round_id = NEW.round_id AND work_id = NEW.work_id",
+    ),
+    "answers": (_ID, f"chunk_id = NEW.chunk_id AND rater_id = NEW.rater_id AND {_TAKEN}"),
+    "skips": (_ID,),
+    "adjudications": (
+        _ID,
+        "slug = NEW.slug",
+        "supersedes = NEW.supersedes",
+        "NEW.supersedes IS NULL AND supersedes IS NULL AND round_id = NEW.round_id AND work_id = NEW.work_id",
+    ),
+    "release_files": ("release_id = NEW.release_id AND path = NEW.path",),
+    "scorings": ("release_id = NEW.release_id AND number = NEW.number",),
+    "decision_runs": (_ID, "slug = NEW.slug"),
+    "decisions": ("work_id = NEW.work_id AND run_id = NEW.run_id AND category = NEW.category",),
 }
 
 
-_SUPERSEDE = """CREATE TRIGGER "votes_supersede_their_own" BEFORE INSERT ON votes
-WHEN NEW.supersedes IS NOT NULL AND NOT EXISTS (
+# What an inserted row must meet besides: name -> table, when it is refused, and the sentence.
+_REFUSED: dict[str, tuple[str, str, str]] = {
+    "votes_supersede_their_own": (
+        "votes",
+        """NEW.supersedes IS NOT NULL AND NOT EXISTS (
   SELECT 1 FROM votes WHERE id = NEW.supersedes AND round_id = NEW.round_id
-    AND work_id = NEW.work_id AND rater_id = NEW.rater_id)
-BEGIN
-  SELECT RAISE(ABORT, 'a vote can supersede only one of the same rater on the same work in the same round');
-END"""
+    AND work_id = NEW.work_id AND rater_id = NEW.rater_id)""",
+        "a vote can supersede only one of the same rater on the same work in the same round",
+    ),
+    "votes_need_a_manifest": (
+        "votes",
+        """EXISTS (SELECT 1 FROM rounds WHERE id = NEW.round_id AND origin = 'harness') AND NOT EXISTS (
+  SELECT 1 FROM chunk_works WHERE round_id = NEW.round_id AND work_id = NEW.work_id)""",
+        "a vote in this round needs a chunk manifest, written before, that holds its work",
+    ),
+    "votes_need_their_rater": (
+        "votes",
+        """EXISTS (SELECT 1 FROM rounds WHERE id = NEW.round_id AND origin = 'harness') AND NOT EXISTS (
+  SELECT 1 FROM round_raters
+  WHERE round_id = NEW.round_id AND role = 'rater' AND rater_id = NEW.rater_id)""",
+        "a vote in this round is cast by one of its raters",
+    ),
+    "chunks_come_before_votes": (
+        "chunks",
+        """EXISTS (SELECT 1 FROM votes WHERE round_id = NEW.round_id)
+  OR EXISTS (SELECT 1 FROM answers WHERE round_id = NEW.round_id)""",
+        "a chunk is written before anybody rates",
+    ),
+    "chunk_works_come_before_votes": (
+        "chunk_works",
+        """EXISTS (SELECT 1 FROM votes WHERE round_id = NEW.round_id)
+  OR EXISTS (SELECT 1 FROM answers WHERE round_id = NEW.round_id)
+  OR NOT EXISTS (SELECT 1 FROM chunks WHERE id = NEW.chunk_id AND round_id = NEW.round_id)""",
+        "the works of a chunk are written before anybody rates, into a chunk of their round",
+    ),
+    "answers_speak_to_a_chunk_of_their_round": (
+        "answers",
+        """NEW.chunk_id IS NOT NULL AND NOT EXISTS (
+  SELECT 1 FROM chunks WHERE id = NEW.chunk_id AND round_id = NEW.round_id)""",
+        "an answer is to a chunk of its own round",
+    ),
+    "adjudications_supersede_their_own": (
+        "adjudications",
+        """NEW.supersedes IS NOT NULL AND NOT EXISTS (
+  SELECT 1 FROM adjudications WHERE id = NEW.supersedes AND round_id = NEW.round_id
+    AND work_id = NEW.work_id)""",
+        "an adjudication can supersede only one on the same work in the same round",
+    ),
+}
 
 
 def triggers() -> dict[str, str]:
     """Name and definition of every trigger that guards a table."""
-    made = {"votes_supersede_their_own": _SUPERSEDE}
+    made = {
+        name: (
+            f'CREATE TRIGGER "{name}" BEFORE INSERT ON {table}\nWHEN {when}\n'
+            f"BEGIN\n  SELECT RAISE(ABORT, '{said}');\nEND"
+        )
+        for name, (table, when, said) in _REFUSED.items()
+    }
     for table, keys in APPEND_ONLY.items():
         for verb, past in (("UPDATE", "changed"), ("DELETE", "removed")):
             name = f"{table}_not_{past}"

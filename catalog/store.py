@@ -29,6 +29,7 @@ from catalog.errors import CatalogError
 from catalog.manifests import stored_manifest
 from catalog.packages import Added, add_rows, known_version
 from catalog.screening import add_screening
+from catalog.screening_store import ScreeningStore
 from schema.event import Event
 from schema.states import FileState
 from schema.verification import Level, Verification
@@ -76,7 +77,7 @@ def open_catalog(path: str | Path, writable: bool, busy_seconds: float = databas
     return catalog
 
 
-class Catalog:
+class Catalog(ScreeningStore):
     """An open catalog: the database, the stored files beside it, and the anchor of its chain.
 
     `notice` is a sentence for the user about the opening, or None.

@@ -10,10 +10,13 @@ from collections.abc import Callable
 from sqlite_utils import Database
 from sqlite_utils.migrations import Migrations
 
-from catalog.migrations import m0001_first
+from catalog.migrations import m0001_first, m0002_screening
 
 SET = "proofshelf"
-STEPS: tuple[tuple[str, Callable[[Database], None]], ...] = (("m0001_first", m0001_first.apply),)
+STEPS: tuple[tuple[str, Callable[[Database], None]], ...] = (
+    ("m0001_first", m0001_first.apply),
+    ("m0002_screening", m0002_screening.apply),
+)
 
 
 def migrations() -> Migrations:
