@@ -51,8 +51,8 @@ def gavel_run(gavel: Path) -> tuple[Verification, Manifest, dict[str, Standing]]
     return verified(gavel)
 
 
-def test_two_packages_are_bundled() -> None:
-    assert list(bundled()) == ["gavel-allocation", "tias-record"]
+def test_three_packages_are_bundled() -> None:
+    assert list(bundled()) == ["gavel-allocation", "screening-metacan", "tias-record"]
     for name, folder in bundled().items():
         with open_package(folder) as package:
             assert package.manifest.id == name
