@@ -10,6 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
+from catalog.screening_pages import FlowCounts, FlowStage
+
 FONT = 14
 LINE = 20
 PAD = 12
@@ -20,8 +22,8 @@ BAND = 34
 MARGIN = 20
 TOP = 56
 LETTER = 8
-WRAP = 44
-"""Characters of a line of a box: 340 px less padding hold 44 of a sans-serif face at 14 px, on average."""
+WRAP = 42
+"""Columns of a line of a box: 340 px less padding, 7.5 px for each of a sans-serif face at 14 px."""
 
 
 @dataclass(frozen=True)
@@ -47,11 +49,78 @@ class Step:
     side: tuple[Line, ...] = ()
 
 
+_BY = {
+    "people": "by people",
+    "machine": "by machines only, unvalidated",
+    "people and machine": "by people and machines",
+    "none": "by nobody yet",
+}
+
+
+def diagram(counts: FlowCounts, title: str) -> str:
+    """The flow of a study as SVG."""
+    notes = []
+    if counts.synthetic:
+        notes.append("Synthetic: these records and votes were made up, to try things out.")
+    for stage in counts.stages:
+        status = ", ".join(s.value for s in stage.statuses) or "no votes"
+        notes.append(
+            f"{stage.title}: {stage.instrument}, decided by {stage.estimand} of the panel where nobody "
+            f"adjudicated; status {status}."
+        )
+    notes.append("Awaiting and unresolved works are neither included nor excluded.")
+    return draw(f"{title}: PRISMA 2020 flow", notes, steps(counts))
+
+
+def steps(counts: FlowCounts) -> tuple[Step, ...]:
+    """The boxes of a study's flow: what came in, each round, and what each round included."""
+    found = [
+        Step(
+            "Identification",
+            (
+                Line("Records identified", counts.identified),
+                *(Line(source.source, source.records, 1) for source in counts.sources),
+            ),
+            (
+                Line("Records removed before screening:"),
+                Line("duplicate records", counts.duplicates, 1),
+                Line("records that could not be read", counts.unreadable, 1),
+            ),
+        ),
+    ]
+    for stage in counts.stages:
+        found += _stage(stage)
+    included = [Line(f"Included by {stage.title}", stage.included) for stage in counts.stages]
+    found.append(Step("Included", tuple(included) or (Line("Nothing was screened yet"),)))
+    return tuple(found)
+
+
+def _stage(stage: FlowStage) -> list[Step]:
+    left = (Line("Not selected", stage.not_selected),) if stage.not_selected else ()
+    screened = [Line("Records screened", stage.screened), Line(_BY[stage.votes], indent=1)]
+    if stage.adjudicated:
+        screened.append(Line("decided by an adjudicator", stage.adjudicated, 1))
+    return [
+        Step("Screening", (Line(stage.title), Line("Records selected", stage.selected)), left),
+        Step(
+            "Screening",
+            tuple(screened),
+            (
+                Line("Records excluded", stage.excluded),
+                *(Line(reason, number, 1) for reason, number in stage.reasons),
+                Line("Unresolved: no decision came of the votes", stage.unresolved),
+                Line("Awaiting votes", stage.awaiting),
+            ),
+        ),
+    ]
+
+
 def draw(title: str, notes: Sequence[str], steps: Sequence[Step]) -> str:
     """The diagram of these steps, from top to bottom, with notes beneath it. The same steps give the
     same bytes."""
     body: list[str] = []
-    y = TOP
+    heading = _wrapped(title, 2 * WRAP)
+    y = TOP + LINE * (len(heading) - 1)
     bands: list[tuple[str, int, int]] = []
     left, right = MARGIN + BAND + 16, MARGIN + BAND + 16 + WIDTH + GAP
     for number, step in enumerate(steps):
@@ -79,7 +148,10 @@ def draw(title: str, notes: Sequence[str], steps: Sequence[Step]) -> str:
             y += LINE
         y += 4
     height = y + MARGIN
-    heading = _wrapped(title, 2 * WRAP)[0]
+    titles = [
+        _text(left, MARGIN + FONT + n * LINE, line, bold=True, size=FONT + 2)
+        for n, line in enumerate(heading)
+    ]
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
         f'viewBox="0 0 {width} {height}" role="img" aria-labelledby="flow-title flow-desc" '
@@ -89,7 +161,8 @@ def draw(title: str, notes: Sequence[str], steps: Sequence[Step]) -> str:
         '<defs><marker id="arrow" markerWidth="9" markerHeight="8" refX="8" refY="4" orient="auto">'
         '<path d="M0,0 L9,4 L0,8 z" fill="#1a1a1a"/></marker></defs>\n'
         f'<rect width="{width}" height="{height}" fill="#ffffff"/>\n'
-        f"{_text(left, MARGIN + FONT, heading, bold=True, size=FONT + 2)}\n" + "\n".join(body) + "\n</svg>\n"
+        + "\n".join([*titles, *body])
+        + "\n</svg>\n"
     )
 
 
@@ -119,8 +192,9 @@ def _fold(lines: Sequence[Line]) -> list[tuple[int, str]]:
 
 
 def _wrapped(text: str, width: int) -> list[str]:
-    """The text in lines of at most `width` columns, where a wide character counts two."""
-    lines, current = [], ""
+    """The text in lines of at most `width` columns."""
+    lines: list[str] = []
+    current = ""
     for word in _sound(text).split():
         while _columns(word) > width:
             cut = next(i for i in range(len(word), 0, -1) if _columns(word[:i]) <= width)
@@ -135,8 +209,9 @@ def _wrapped(text: str, width: int) -> list[str]:
     return [*lines, current] if current or not lines else lines
 
 
-def _columns(text: str) -> int:
-    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+def _columns(text: str) -> float:
+    """How much room a text takes: a capital more than a small letter, a wide character two columns."""
+    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1.4 if c.isupper() else 1 for c in text)
 
 
 def _sound(text: str) -> str:
