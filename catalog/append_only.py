@@ -88,6 +88,7 @@ APPEND_ONLY: dict[str, tuple[str, ...]] = {
     ),
     "release_files": ("release_id = NEW.release_id AND path = NEW.path",),
     "scorings": ("release_id = NEW.release_id AND number = NEW.number",),
+    "scoring_starts": ("release_id = NEW.release_id AND number = NEW.number AND attempt = NEW.attempt",),
     "decision_runs": (_ID, "slug = NEW.slug"),
     "decisions": ("work_id = NEW.work_id AND run_id = NEW.run_id AND category = NEW.category",),
 }

@@ -13,6 +13,7 @@ from artifacts.objects import ObjectStore
 from catalog import chain, database
 from catalog.anchor import read_head, write_head
 from catalog.errors import CatalogError
+from catalog.rows import OBJECTS
 from schema.states import FileState
 
 
@@ -61,7 +62,9 @@ def backup(db: Database, path: Path, objects: ObjectStore, to: Path) -> Backup:
         try:
             works = connection.execute("SELECT count(*) FROM works").fetchone()[0]
             head = chain.head_of(connection)
-            wanted = connection.execute("SELECT sha256, min(path) FROM files GROUP BY sha256").fetchall()
+            wanted = connection.execute(
+                f"SELECT sha256, min(path) FROM ({OBJECTS}) GROUP BY sha256"
+            ).fetchall()
             if damaged:
                 shutil.copyfile(anchor_file, database.head_path(copy))
             elif anchor is not None:

@@ -13,6 +13,15 @@ from typing import Any
 
 from catalog.clock import now
 from catalog.errors import CatalogError
+from catalog.releases import (
+    add_heads,
+    finish_scoring,
+    head_rows,
+    heads_of,
+    next_scoring,
+    release_values,
+)
+from catalog.rows import as_json
 from catalog.works import find_work
 from schema.scores import ModelRelease, Score
 from schema.screening import Rater, Round, Statement, Vote
@@ -42,29 +51,46 @@ def add_screening(
         )
 
 
+def add_rater(connection: sqlite3.Connection, rater: Rater) -> None:
+    """Write a rater, once: the same words again change nothing, other words are refused."""
+    _Writer(connection, "", "").rater(rater)
+
+
+def add_round(connection: sqlite3.Connection, round_: Round, source_sha256: str, who: str) -> None:
+    """Write a round whose votes were published elsewhere, once, as a rater."""
+    _Writer(connection, source_sha256, who).round(round_)
+
+
 class _Writer:
     def __init__(self, connection: sqlite3.Connection, source_sha256: str, who: str) -> None:
         self._connection = connection
         self._origin = {"source_sha256": source_sha256, "recorded_at": now(), "recorded_by": who}
         self._works: dict[str, int] = {}
+        self._scorings: dict[int, int] = {}
 
     def rater(self, rater: Rater) -> None:
-        self._once("raters", "rater", rater.id, {
-            "kind": rater.kind, "name": rater.name, "version": rater.version, "note": rater.note,
-        })  # fmt: skip
+        self._once("raters", "rater", rater.id, rater.model_dump(exclude={"id"}))
 
     def round(self, round_: Round) -> None:
+        if round_.origin != "published":
+            raise CatalogError(
+                f"round {round_.id}: a package brings votes from elsewhere, so its origin is 'published'"
+            )
         values = round_.model_dump(exclude={"id", "categories"})
-        self._once("rounds", "round", round_.id, {**values, "categories": _json(round_.categories)})
+        self._once(
+            "rounds", "round", round_.id, {**values, "categories": _json(round_.categories)}, self._origin
+        )
 
     def vote(self, vote: Vote) -> None:
         round_id, rater_id = self._row("rounds", vote.round), self._row("raters", vote.rater)
         work_id = self._work(vote.work, f"vote {vote.id}")
-        values = vote.model_dump(exclude={"id", "round", "work", "rater", "categories", "supersedes"})
+        values = vote.model_dump(
+            exclude={"id", "round", "work", "rater", "categories", "fields", "supersedes"}
+        )
         supersedes = None if vote.supersedes is None else self._row("votes", vote.supersedes)
         values |= {
             "round_id": round_id, "work_id": work_id, "rater_id": rater_id,
-            "categories": _json(vote.categories), "supersedes": supersedes,
+            "categories": _json(vote.categories), "fields": as_json(vote.fields), "supersedes": supersedes,
         }  # fmt: skip
         if self._there("votes", "vote", vote.id, values):
             return
@@ -104,50 +130,57 @@ class _Writer:
         self._once("statements", "statement", statement.id, values, self._origin)
 
     def release(self, release: ModelRelease) -> None:
-        values = release.model_dump(exclude={"id", "heads", "calibrated"}) | {
-            "calibrated": int(release.calibrated)
-        }
-        heads = [(h.name, h.imitates, c, h.availability) for h in release.heads for c in h.categories]
+        values = release_values(release)
         if self._once("model_releases", "release", release.id, values, self._origin):
-            stored = self._connection.execute(
-                "SELECT name, imitates, category, availability FROM heads WHERE release_id = ? ORDER BY id",
-                [self._row("model_releases", release.id)],
-            ).fetchall()
-            if stored != heads:
+            release_id = self._row("model_releases", release.id)
+            if heads_of(self._connection, release_id) != head_rows(release):
                 raise CatalogError(f"release {release.id}: is here with other heads; give it another id")
             return
-        release_id = self._row("model_releases", release.id)
-        for head in heads:
-            self._connection.execute(
-                "INSERT INTO heads(release_id, name, imitates, category, availability) "
-                "VALUES (?, ?, ?, ?, ?)",
-                [release_id, *head],
-            )
+        add_heads(self._connection, self._row("model_releases", release.id), release)
 
     def scores(self, scores: Sequence[Score], decimals: dict[str, int]) -> None:
         heads = {
-            (slug, name, category): head_id
-            for head_id, slug, name, category in self._connection.execute(
-                "SELECT h.id, m.slug, h.name, h.category FROM heads h "
+            (slug, name, category): (head_id, release_id)
+            for head_id, release_id, slug, name, category in self._connection.execute(
+                "SELECT h.id, m.id, m.slug, h.name, h.category FROM heads h "
                 "JOIN model_releases m ON m.id = h.release_id"
             )
         }
+        new: dict[int, dict[int, int]] = {}
         for score in scores:
             what = f"score of {score.work} by {score.release}/{score.head} for {score.category}"
             value = _score_value(score.value, decimals[score.release], what)
             work_id = self._work(score.work, what)
-            head_id = heads[score.release, score.head, score.category]
+            head_id, release_id = heads[score.release, score.head, score.category]
             stored = self._connection.execute(
                 "SELECT value FROM scores WHERE work_id = ? AND head_id = ?", [work_id, head_id]
             ).fetchone()
             if stored is None:
+                number = self._scoring(score.release, release_id)
                 self._connection.execute(
-                    "INSERT INTO scores(work_id, head_id, value) VALUES (?, ?, ?)", [work_id, head_id, value]
+                    "INSERT INTO scores(work_id, head_id, value, scoring) VALUES (?, ?, ?, ?)",
+                    [work_id, head_id, value, number],
                 )
+                works = new.setdefault(release_id, {})
+                works[work_id] = works.get(work_id, 0) + 1
             elif stored[0] != value:
                 raise CatalogError(
                     f"{what}: is {stored[0]} here already, not {score.value}; use another release"
                 )
+        for release_id, works in new.items():
+            finish_scoring(
+                self._connection, release_id, len(works), sum(works.values()), self._origin["recorded_by"]
+            )
+
+    def _scoring(self, release: str, release_id: int) -> int:
+        if release_id not in self._scorings:
+            record = self._connection.execute(
+                "SELECT record FROM model_releases WHERE id = ?", [release_id]
+            ).fetchone()[0]
+            if record is not None:
+                raise CatalogError(f"release {release}: was trained here, so no package brings scores of it")
+            self._scorings[release_id] = next_scoring(self._connection, release_id)
+        return self._scorings[release_id]
 
     def _once(
         self, table: str, what: str, slug: str, values: dict[str, Any], origin: dict[str, Any] | None = None

@@ -189,13 +189,14 @@ class StudyPage:
 
 @dataclass(frozen=True)
 class AnswerView:
-    """One answer of a rater, as it came. `chunk` is None where its ids were in no chunk."""
+    """One answer of a rater, as it came. `chunk` is None where its ids were in no chunk, and `rater` where
+    it was of nobody who rates in the round."""
 
     id: int
     round: str
     chunk: int | None
-    rater: str
-    rater_kind: str
+    rater: str | None
+    rater_kind: str | None
     attempt: int
     state: Literal["accepted", "quarantined", "failed"]
     report: tuple[str, ...]

@@ -28,6 +28,7 @@ from catalog.code_version import code_version
 from catalog.errors import CatalogError
 from catalog.manifests import stored_manifest
 from catalog.packages import Added, add_rows, known_version
+from catalog.rows import OBJECTS, known_object
 from catalog.screening import add_screening
 from catalog.screening_store import ScreeningStore
 from schema.event import Event
@@ -158,9 +159,9 @@ class Catalog(ScreeningStore):
         return None if row is None else row[0]
 
     def sweep(self) -> Swept:
-        """Remove stored files that no package knows, and what interrupted writes left."""
+        """Remove stored files that no package and no release knows, and what interrupted writes left."""
         with self.write() as db:
-            known = {row[0] for row in db.conn.execute("SELECT DISTINCT sha256 FROM files")}
+            known = {row[0] for row in db.conn.execute(OBJECTS)}
             try:
                 return self.objects.sweep(known)
             except ArtifactError as error:
@@ -247,7 +248,9 @@ class Catalog(ScreeningStore):
             if not objects:
                 return report
             problems = list(report.problems)
-            rows = self.db.conn.execute("SELECT sha256, min(path) FROM files GROUP BY sha256").fetchall()
+            rows = self.db.conn.execute(
+                f"SELECT sha256, min(path) FROM ({OBJECTS}) GROUP BY sha256"
+            ).fetchall()
         for sha256, name in rows:
             try:
                 state = self.objects.verify(sha256)
@@ -321,8 +324,7 @@ class Catalog(ScreeningStore):
                 if listed != found:
                     raise CatalogError(f"{file.path}: its {what} is {found}, but the manifest says {listed}")
             new = self.objects.put(source, file.sha256)
-            row = "SELECT 1 FROM files WHERE sha256 = ? LIMIT 1"
-            if new and self.db.conn.execute(row, [file.sha256]).fetchone() is None:
+            if new and not known_object(self.db.conn, file.sha256):
                 added.append(file.sha256)
             if not new and self.objects.verify(file.sha256) is not FileState.MATCH:
                 self.objects.path(file.sha256).unlink(missing_ok=True)

@@ -1,13 +1,17 @@
 """Works as rows: which one a record speaks of, and how a new one is written."""
 
+import json
 import sqlite3
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from catalog.clock import now
 from catalog.errors import CatalogError
 from schema.work import IDENTITY_SCHEMES, Abstract, Author, Identifier, Work
+
+_AT_ONCE = 1_000
 
 
 @dataclass(frozen=True)
@@ -76,17 +80,32 @@ def authors_of(connection: sqlite3.Connection, work_id: int) -> tuple[Author, ..
 def load_work(connection: sqlite3.Connection, work_id: int) -> Work:
     """The record of a work as it is now: what came first, and what later records filled in."""
     row = connection.execute(
-        "SELECT slug, title, year, venue, type, language, retraction, note, abstract, abstract_source, "
-        "abstract_note FROM works_now WHERE id = ?",
+        "SELECT slug, title, year, venue, type, language, field, retraction, note, topics, abstract, "
+        "abstract_source, abstract_note FROM works_now WHERE id = ?",
         [work_id],
     ).fetchone()
-    fields = ("id", "title", "year", "venue", "type", "language", "retraction", "note")
+    fields = ("id", "title", "year", "venue", "type", "language", "field", "retraction", "note")
     return Work(
         **dict(zip(fields, row, strict=False)),
+        topics=tuple(json.loads(row[9])),
         authors=authors_of(connection, work_id),
-        abstract=Abstract(text=row[8], source=row[9], note=row[10]),
+        abstract=Abstract(text=row[10], source=row[11], note=row[12]),
         identifiers=identifiers_of(connection, work_id),
     )
+
+
+def work_fields(connection: sqlite3.Connection, after: int = 0) -> Iterator[tuple[int, str, dict[str, Any]]]:
+    """Row number, slug and plain fields of every work behind a row, in order; some at a time, so that
+    others may write meanwhile."""
+    fields = ("title", "abstract", "venue", "topics", "field", "language", "type", "year")
+    while rows := connection.execute(
+        f"SELECT id, slug, {', '.join(fields)} FROM works_now WHERE id > ? ORDER BY id LIMIT {_AT_ONCE}",
+        [after],
+    ).fetchall():
+        for row in rows:
+            values = dict(zip(fields, row[2:], strict=True))
+            yield row[0], row[1], values | {"topics": tuple(json.loads(values["topics"]))}
+        after = rows[-1][0]
 
 
 def disagreement(
@@ -123,11 +142,13 @@ def add_work(connection: sqlite3.Connection, work: Work, slug: str) -> int:
     add_slug(connection, slug, "work")
     abstract = work.abstract
     work_id = connection.execute(
-        "INSERT INTO works(slug, title, year, venue, type, language, abstract, abstract_source, "
-        "abstract_note, retraction, note, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO works(slug, title, year, venue, type, language, topics, field, abstract, "
+        "abstract_source, abstract_note, retraction, note, created_at) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         [
             slug, work.title, work.year, work.venue, work.type, work.language,
-            abstract.text, abstract.source, abstract.note, work.retraction, work.note, now(),
+            _texts(work.topics), work.field, abstract.text, abstract.source, abstract.note,
+            work.retraction, work.note, now(),
         ],
     ).lastrowid  # fmt: skip
     assert work_id is not None
@@ -174,8 +195,9 @@ def supplement(
     """
     pairs: list[tuple[str, object, object]] = [
         (field, getattr(known, field), getattr(given, field))
-        for field in ("year", "venue", "type", "language", "retraction")
+        for field in ("year", "venue", "type", "language", "field", "retraction")
     ]
+    pairs.append(("topics", known.topics or None, given.topics or None))
     pairs.append(("abstract", known.abstract.text, given.abstract.text))
     filled = [(field, new) for field, old, new in pairs if old is None and new is not None]
     if not filled:
@@ -192,7 +214,10 @@ def supplement(
         )
     connection.executemany(
         "INSERT INTO supplements(work_id, field, value, import_id) VALUES (?, ?, ?, ?)",
-        [(work_id, field, str(new), import_id) for field, new in filled],
+        [
+            (work_id, field, _texts(new) if isinstance(new, tuple) else str(new), import_id)
+            for field, new in filled
+        ],
     )
     if words:
         connection.execute(
@@ -263,6 +288,10 @@ def _author(connection: sqlite3.Connection, name: str, orcid: str) -> int:
     added = connection.execute("INSERT INTO authors(name, orcid) VALUES (?, ?)", [name, orcid]).lastrowid
     assert added is not None
     return added
+
+
+def _texts(texts: Sequence[str]) -> str:
+    return json.dumps(list(texts), ensure_ascii=False)
 
 
 def _letters(title: str) -> str:

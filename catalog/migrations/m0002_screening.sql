@@ -163,12 +163,13 @@ CREATE INDEX chunk_works_work ON chunk_works(work_id);
 
 -- Everything that a rater (or a provider in its place) ever said to a chunk, taken or not, raw.
 -- `failed`: no answer came, by no fault of its content. `report` says what was wrong, as a JSON list.
--- Without a chunk: rows of a file whose ids are in no chunk. `correction` is the reason of one.
+-- Without a chunk: rows of a file whose ids are in no chunk (without a rater: who is no rater of the round).
+-- `correction` is the reason of one.
 CREATE TABLE answers (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   chunk_id INTEGER REFERENCES chunks(id),
   round_id INTEGER NOT NULL REFERENCES rounds(id),
-  rater_id INTEGER NOT NULL REFERENCES raters(id),
+  rater_id INTEGER REFERENCES raters(id),
   attempt INTEGER NOT NULL CHECK (attempt >= 1),
   state TEXT NOT NULL CHECK (state IN ('accepted', 'quarantined', 'failed')),
   report TEXT NOT NULL,
@@ -188,6 +189,7 @@ CREATE TABLE answers (
   recorded_at TEXT NOT NULL,
   recorded_by TEXT NOT NULL,
   CHECK ((raw IS NULL) = (raw_sha256 IS NULL)),
+  CHECK (rater_id IS NOT NULL OR chunk_id IS NULL),
   CHECK (state != 'accepted' OR (chunk_id IS NOT NULL AND raw IS NOT NULL))
 ) STRICT;
 CREATE INDEX answers_round ON answers(round_id, rater_id, chunk_id);
@@ -264,11 +266,23 @@ CREATE TABLE scorings (
   recorded_by TEXT NOT NULL,
   PRIMARY KEY (release_id, number)
 ) STRICT, WITHOUT ROWID;
+
+-- Each time that somebody began to write a scoring: one without an end was stopped, and can be gone on with.
+CREATE TABLE scoring_starts (
+  release_id INTEGER NOT NULL REFERENCES model_releases(id),
+  number INTEGER NOT NULL CHECK (number >= 1),
+  attempt INTEGER NOT NULL CHECK (attempt >= 1),
+  recorded_at TEXT NOT NULL,
+  recorded_by TEXT NOT NULL,
+  PRIMARY KEY (release_id, number, attempt)
+) STRICT, WITHOUT ROWID;
+
 ALTER TABLE scores ADD COLUMN scoring INTEGER NOT NULL DEFAULT 0;
 -- Holds nothing in a new catalog: what was there before is counted without reading every score.
 CREATE INDEX scores_before ON scores(head_id) WHERE scoring = 0;
 
--- `quotas` and `counts` (category -> consensus and candidate calls) are JSON.
+-- JSON: `quotas`, `counts` (category -> consensus and candidate calls), and `thresholds` (head -> category
+-- -> score at the last row of its k, which decides nothing: calls go by row rank).
 CREATE TABLE decision_runs (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   slug TEXT NOT NULL UNIQUE,
@@ -279,6 +293,7 @@ CREATE TABLE decision_runs (
   covered INTEGER NOT NULL CHECK (covered BETWEEN 0 AND works),
   quotas TEXT NOT NULL,
   counts TEXT NOT NULL,
+  thresholds TEXT NOT NULL,
   note TEXT,
   recorded_at TEXT NOT NULL,
   recorded_by TEXT NOT NULL
