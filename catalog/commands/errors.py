@@ -38,9 +38,10 @@ def _library_errors() -> tuple[type[Exception], ...]:
     from artifacts.errors import ArtifactError
     from catalog.errors import CatalogError
     from catalog.queries import NotFound
+    from classifiers.errors import ClassifierError
     from ingest.errors import IngestError
 
-    return (ArtifactError, CatalogError, IngestError, NotFound)
+    return (ArtifactError, CatalogError, ClassifierError, IngestError, NotFound)
 
 
 def _explain_sqlite(error: sqlite3.Error) -> str | None:

@@ -2,26 +2,27 @@
 
 import hashlib
 import json
-import os
-import tempfile
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+import sqlite3
+from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, Any
 
 import click
 
+from catalog import screening_queries
 from catalog.commands.datasets import DATASETS, Row, claims_of
-from catalog.commands.errors import Refused
+from catalog.commands.files import free, replacing
 from catalog.commands.library import reading
 from catalog.commands.options import database_option, json_option
 from catalog.commands.output import print_json, say
+from catalog.commands.study_datasets import STUDY_DATASETS
 from catalog.commands.words import count
 from catalog.spreadsheet import csv_writer, inert
 
 
 @click.command("export")
-@click.argument("what", metavar="ID|works|claims|scores|votes|verifications")
+@click.argument("name", metavar="ID|STUDY|works|claims|scores|votes|verifications")
+@click.option("--what", type=click.Choice(list(STUDY_DATASETS)), help="Of a study: what to write.")
 @click.option("--as", "form", type=click.Choice(["csv", "json"]), required=True, help="The format.")
 @click.option(
     "--to", type=click.Path(path_type=Path, dir_okay=False), required=True, help="The file to write."
@@ -29,12 +30,14 @@ from catalog.spreadsheet import csv_writer, inert
 @click.option("--force", is_flag=True, help="Replace the file if it is there.")
 @database_option
 @json_option
-def command(what: str, form: str, to: Path, force: bool, db: Path, as_json: bool) -> None:
+def command(name: str, what: str | None, form: str, to: Path, force: bool, db: Path, as_json: bool) -> None:
     """Write rows to a CSV or JSON file.
 
     Statuses and caveats travel with every row that they govern.
 
     ID is a package, or a work and so all its packages: their claims, with the newest verdict on each.
+    With --what, it is a screening study: its labels (the state of every category of every work), votes,
+    scores or calls.
 
     CSV is UTF-8 with LF line ends; lists are joined by " | ". A text that starts with =, +, -, @ or a
     control character gets an apostrophe before it, so that a spreadsheet shows it where it would run
@@ -44,13 +47,12 @@ def command(what: str, form: str, to: Path, force: bool, db: Path, as_json: bool
     Examples:
       proofshelf export gavel-allocation --as csv --to claims.csv
       proofshelf export scores --as csv --to scores.csv
+      proofshelf export pilot --what votes --as csv --to votes.csv
       proofshelf export verifications --as json --to runs.json --force
     """
-    if to.exists() and not force:
-        raise Refused(f"{to} is there already; --force replaces it")
+    free(to, force)
     with reading(db) as connection:
-        rows = DATASETS[what](connection) if what in DATASETS else claims_of(connection, what)
-        dataset = what if what in DATASETS else "claims"
+        dataset, rows = _rows(connection, name, what)
         written = write(rows, dataset, form, to)
     facts: dict[str, Any] = {"path": to, "format": form, "dataset": dataset, **written}
     if as_json:
@@ -60,36 +62,20 @@ def command(what: str, form: str, to: Path, force: bool, db: Path, as_json: bool
         f"sha256 {written['sha256']}).")  # fmt: skip
 
 
+def _rows(db: sqlite3.Connection, name: str, what: str | None) -> tuple[str, Iterable[Row]]:
+    if what is not None:
+        return what, STUDY_DATASETS[what](db, screening_queries.study_page(db, name))
+    if name in DATASETS:
+        return name, DATASETS[name](db)
+    return "claims", claims_of(db, name)
+
+
 def write(rows: Iterable[Row], dataset: str, form: str, to: Path) -> dict[str, Any]:
     """Write the rows; the file appears whole or not at all. Returns rows, bytes and sha256."""
-    with _replacing(to) as stream:
+    with replacing(to) as stream:
         number = _write_csv(rows, stream) if form == "csv" else _write_json(rows, dataset, stream)
     data = to.read_bytes()
     return {"rows": number, "bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
-
-
-@contextmanager
-def _replacing(to: Path) -> Iterator[IO[str]]:
-    if to.exists() and not to.is_file():
-        raise Refused(f"{to} is no ordinary file, so it isn't replaced")
-    if not to.parent.is_dir():
-        raise Refused(f"the folder {to.parent} is not there; make it first")
-    try:
-        handle, name = tempfile.mkstemp(dir=to.parent, prefix=".export-", suffix=".part")
-    except OSError as error:
-        raise Refused(f"can't write in {to.parent}: {(error.strerror or str(error)).lower()}") from error
-    try:
-        with open(handle, "w", encoding="utf-8", newline="") as stream:
-            yield stream
-            stream.flush()
-            os.fsync(stream.fileno())
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(name, 0o666 & ~umask)
-        os.replace(name, to)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 def _write_csv(rows: Iterable[Row], stream: IO[str]) -> int:

@@ -1,11 +1,9 @@
 """The `proofshelf` command itself: finds its subcommands and turns every error into one sentence."""
 
-import importlib
 import os
 import sys
 import traceback
 from collections.abc import Sequence
-from difflib import get_close_matches
 from importlib import metadata
 from pathlib import Path
 from typing import Any, NoReturn
@@ -14,10 +12,11 @@ import click
 from click.exceptions import NoArgsIsHelpError
 
 from catalog.commands.errors import PROGRAM, Stopped, explain
+from catalog.commands.lazy import LazyGroup
 from catalog.commands.options import DATABASE_HELP
 from catalog.commands.output import clean, prepare_streams
 
-# Name -> module of this package, which has the command as `command`. In the order of a first day.
+# Name -> module of this package, or a package of its own for a group. In the order of a first day.
 COMMANDS = {
     "init": "init",
     "demo": "demo",
@@ -32,36 +31,14 @@ COMMANDS = {
     "backup": "backup",
     "export": "export",
     "browse": "browse",
+    "screen": "screen",
     "seal": "seal",
     "schema": "schema",
 }
 
 
-class CommandGroup(click.Group):
-    """A group that imports a command only when it is asked for. Commands return their exit code."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """In the order in which a newcomer meets them."""
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command, imported now; None when there is no such name."""
-        if cmd_name not in COMMANDS:
-            return None
-        module = importlib.import_module(f"catalog.commands.{COMMANDS[cmd_name]}")
-        command: click.Command = module.command
-        return command
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As click does it, but an unknown name is answered with the close ones."""
-        name = args[0]
-        if name not in COMMANDS and not name.startswith("-"):
-            close = get_close_matches(name, COMMANDS, n=3, cutoff=0.5)
-            hint = f"did you mean {_either(close)}?" if close else f"`{PROGRAM} --help` lists them"
-            raise click.UsageError(f"there is no command {name!r}; {hint}", ctx=None)
-        return super().resolve_command(ctx, args)
+class CommandGroup(LazyGroup):
+    """The command at the root. Commands return their exit code."""
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the subcommand; Ctrl-C becomes one line."""
@@ -143,11 +120,6 @@ def _drop_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
-def _either(names: list[str]) -> str:
-    quoted = [f"`{name}`" for name in names]
-    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} or {quoted[-1]}"
-
-
 def _version() -> str:
     try:
         return metadata.version("proofshelf")
@@ -157,6 +129,8 @@ def _version() -> str:
 
 @click.group(
     cls=CommandGroup,
+    package="catalog.commands",
+    modules=COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     no_args_is_help=True,
 )

@@ -1,12 +1,13 @@
 """docs/commands.md, written from the help texts: `python -m catalog.commands.reference docs/commands.md`."""
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
 from catalog.commands.errors import PROGRAM
-from catalog.commands.group import COMMANDS, cli
+from catalog.commands.group import cli
 
 WIDTH = 100
 
@@ -33,24 +34,25 @@ terminal nothing is coloured, folded or cut. `$PROOFSHELF_DEBUG` adds the traceb
 
 def reference() -> str:
     """The whole page."""
-    root = _context(cli, PROGRAM, None)
-    parts = [_TOP, _section(PROGRAM, root)]
-    for name in COMMANDS:
-        command = cli.get_command(root, name)
-        assert command is not None
-        parts.append(_section(f"{PROGRAM} {name}", _context(command, name, root)))
-    return "\n".join(parts)
+    return "\n".join([_TOP, *_sections(cli, PROGRAM, None)])
 
 
-def _context(command: click.Command, name: str, parent: click.Context | None) -> click.Context:
-    return click.Context(
+def _sections(command: click.Command, title: str, parent: click.Context | None) -> Iterator[str]:
+    """A command's own section, then those of what is in it."""
+    context = click.Context(
         command,
-        info_name=name,
+        info_name=title.rpartition(" ")[2],
         parent=parent,
         terminal_width=WIDTH,
         max_content_width=WIDTH,
         help_option_names=cli.context_settings["help_option_names"],
     )
+    yield _section(title, context)
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            inner = command.get_command(context, name)
+            assert inner is not None
+            yield from _sections(inner, f"{title} {name}", context)
 
 
 def _section(title: str, context: click.Context) -> str:

@@ -1,5 +1,6 @@
 """docs/commands.md is what the commands say of themselves, and the examples in it really run."""
 
+import re
 import shlex
 import shutil
 from pathlib import Path
@@ -9,25 +10,24 @@ import click
 import pytest
 
 from artifacts.packages import bundled
-from catalog.commands.group import COMMANDS, cli
+from catalog.commands.group import cli
+from catalog.commands.lazy import walk
 from catalog.commands.reference import reference
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "commands.md"
 
 
-def commands() -> dict[str, click.Command]:
-    context = click.Context(cli, info_name="proofshelf")
-    found = {name: cli.get_command(context, name) for name in COMMANDS}
-    return {name: command for name, command in found.items() if command is not None}
+COMMANDS = {" ".join(path): command for path, command in walk(cli)}
+LEAVES = [name for name, command in COMMANDS.items() if not isinstance(command, click.Group)]
 
 
 def examples(command: click.Command) -> list[str]:
-    return [
-        line.strip() for line in (command.help or "").splitlines() if line.strip().startswith("proofshelf ")
-    ]
+    """The command lines of a help text; one that ends with a backslash goes on in the next."""
+    text = re.sub(r"\\\n\s*", "", command.help or "")
+    return [line.strip() for line in text.splitlines() if line.strip().startswith("proofshelf ")]
 
 
-ALL_EXAMPLES = sorted({line for command in (cli, *commands().values()) for line in examples(command)})
+ALL_EXAMPLES = sorted({line for command in (cli, *COMMANDS.values()) for line in examples(command)})
 
 
 def test_page_is_what_the_generator_writes() -> None:
@@ -39,7 +39,7 @@ def test_page_is_what_the_generator_writes() -> None:
 def test_page_has_every_command_with_every_option(name: str) -> None:
     # Independent of the generator: each option as it is declared must stand in the command's section.
     section = PAGE.read_text(encoding="utf-8").split(f"\n## proofshelf {name}\n")[1].split("\n## ")[0]
-    for parameter in commands()[name].params:
+    for parameter in COMMANDS[name].params:
         spelt = (
             parameter.opts
             if isinstance(parameter, click.Option)
@@ -50,24 +50,24 @@ def test_page_has_every_command_with_every_option(name: str) -> None:
 
 
 def _context(name: str) -> click.Context:
-    return click.Context(commands()[name], info_name=name)
+    return click.Context(COMMANDS[name], info_name=name)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_has_a_purpose_and_examples(run: Any, name: str) -> None:
-    result = run(name, "--help")
+    result = run(*name.split(), "--help")
     assert result.exit_code == 0
-    purpose = (commands()[name].help or "").strip().splitlines()[0]
+    purpose = (COMMANDS[name].help or "").strip().splitlines()[0]
     # The first line stands whole in the list of commands: click cuts it with dots otherwise.
     assert purpose.endswith(".")
     assert len(purpose) <= 65
-    assert purpose in run("--help").stdout
+    assert purpose in run(*name.split()[:-1], "--help").stdout
     assert "Examples:" in result.stdout
-    assert any(line.startswith(f"proofshelf {name}") for line in examples(commands()[name]))
+    assert any(line.startswith(f"proofshelf {name}") for line in examples(COMMANDS[name]))
 
 
 def test_every_command_offers_json() -> None:
-    without = [n for n, c in commands().items() if "--json" not in {o for p in c.params for o in p.opts}]
+    without = [n for n in LEAVES if "--json" not in {o for p in COMMANDS[n].params for o in p.opts}]
     assert without == []
 
 
