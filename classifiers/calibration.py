@@ -28,7 +28,16 @@ from threadpoolctl import threadpool_limits
 from classifiers.calibrators import METHODS, Calibrator, Method, NoCalibration, Scale, calibrator
 from classifiers.errors import ClassifierError
 from classifiers.metrics.brier import log_losses
-from classifiers.metrics.sample import Bools, Floats, Ints, Sample, Support, group_codes, sample, support
+from classifiers.metrics.sample import (
+    Floats,
+    Ints,
+    Sample,
+    Support,
+    group_codes,
+    labels,
+    sample,
+    support,
+)
 from classifiers.metrics.summary import Metrics, measure, plain
 from schema.scores import Availability
 
@@ -129,8 +138,8 @@ def cross_fit(
     inner = _inner_scores(nested, made, fold, len(names))
     counted = support(made.y, made.weights)
     if not counted.enough:
-        return Calibration("insufficient_support", _too_few(counted), counted)
-    degenerate = _degenerate(made.y, fold, names)
+        return Calibration("insufficient_support", counted.shortage, counted)
+    degenerate = degenerate_folds(made.y, fold, names)
     if degenerate is not None:
         return Calibration("fold_degenerate", degenerate, counted)
     with threadpool_limits(1):
@@ -273,15 +282,9 @@ def _inner_scores(nested: npt.ArrayLike | None, made: Sample, fold: Ints, count:
     return matrix
 
 
-def _too_few(counted: Support) -> str:
-    return (
-        f"{counted.positives} positives worth {counted.effective_positives:.1f} under their weights, "
-        "expected at least 20 worth at least 10"
-    )
-
-
-def _degenerate(y: Bools, fold: Ints, names: list[str]) -> str | None:
+def degenerate_folds(y: npt.ArrayLike, fold: Ints, names: list[str]) -> str | None:
     """The sentence for a class that lies wholly in one or two folds, which nothing can be fitted without."""
+    y = labels(y)
     for what, held in (("positives", np.bincount(fold[y], minlength=len(names))),
                        ("negatives", np.bincount(fold[~y], minlength=len(names)))):  # fmt: skip
         most = np.argsort(-held, kind="stable")[:2]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.decisions import effective_sample_size, supported
+from classifiers.decisions import MIN_ESS_POSITIVES, MIN_POSITIVES, effective_sample_size, supported
 from classifiers.errors import ClassifierError
 
 Floats = npt.NDArray[np.float64]
@@ -64,6 +64,14 @@ class Support:
     def enough(self) -> bool:
         """The support rule of a head: at least 20 positives that are worth at least 10."""
         return supported(self.positives, self.effective_positives)
+
+    @property
+    def shortage(self) -> str:
+        """The sentence for a head that hasn't enough."""
+        return (
+            f"{self.positives} positives worth {self.effective_positives:.1f} under their weights, "
+            f"expected at least {MIN_POSITIVES} worth at least {MIN_ESS_POSITIVES:g}"
+        )
 
     @property
     def enough_of_both(self) -> bool:
