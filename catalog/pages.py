@@ -6,10 +6,11 @@ States come decided by `schema.states`; nothing here decides one.
 
 from dataclasses import dataclass
 
+from catalog.screening_pages import AdjudicationView, CategoryStateRow, DecisionView
 from schema.artifact import Claim, File, Manifest
 from schema.scores import ModelRelease
 from schema.screening import Rater, Round, Statement, Vote
-from schema.states import CheckOutcome, Depth, FileState, RunOutcome, ScreeningState, Standing
+from schema.states import CheckOutcome, Depth, FileState, RunOutcome, ScreeningState, Standing, Status
 from schema.verification import Check, Verification
 from schema.work import Work
 
@@ -83,16 +84,22 @@ class Overview:
 
 @dataclass(frozen=True)
 class VoteView:
-    """A vote with its rater, and the votes that it superseded, newest first."""
+    """A vote with its rater and its status, and the votes that it superseded, newest first."""
 
     vote: Vote
     rater: Rater
+    status: Status
     superseded: tuple[Vote, ...]
 
 
 @dataclass(frozen=True)
 class ScreenView:
-    """One round's screen of one work: `positives` of `cast` usable votes found it in scope."""
+    """One round's screen of one work: `positives` of `cast` usable votes found it in scope.
+
+    `statuses` are those of its votes, each once. `stratum` and `weight` are those of the round's sample,
+    None where it has none; `synthetic` says that its study is made up. An adjudication stands beside the
+    state and never changes it.
+    """
 
     round: Round
     votes: tuple[VoteView, ...]
@@ -100,14 +107,24 @@ class ScreenView:
     positives: int
     cast: int
     sentence: str
+    statuses: tuple[Status, ...]
+    categories: tuple[CategoryStateRow, ...]
+    adjudication: AdjudicationView | None
+    stratum: str | None
+    weight: float | None
+    synthetic: bool
 
 
 @dataclass(frozen=True)
 class ScoreRow:
-    """One category with each head's value as published (None: no score), heads in the release's order."""
+    """One category with each head's value as published (None: no score), heads in the release's order.
+
+    `availability` says of each head what stands behind its score; None where it has no such category.
+    """
 
     category: str
     values: tuple[str | None, ...]
+    availability: tuple[str | None, ...]
 
 
 @dataclass(frozen=True)
@@ -172,6 +189,7 @@ class WorkPage:
     screens: tuple[ScreenView, ...]
     statements: tuple[Statement, ...]
     releases: tuple[ReleaseView, ...]
+    decisions: tuple[DecisionView, ...]
     screening_caveats: tuple[str, ...]
     artifacts: tuple[ArtifactSummary, ...]
     runs: tuple[RunSummary, ...]

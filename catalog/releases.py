@@ -346,7 +346,10 @@ def record_decisions(
             raise CatalogError(f"decision run {run.id}: is here already with other calls; give it another id")
         return False
     calls.check_frame()
-    run_id = insert(connection, "decision_runs", {**values, "recorded_at": now(), "recorded_by": who})
+    run_id = insert(connection, "decision_runs", {
+        **values, "scoring": next_scoring(connection, release[0]) - 1, "recorded_at": now(),
+        "recorded_by": who,
+    })  # fmt: skip
     connection.executemany(
         "INSERT INTO decisions(work_id, category, call, sides, run_id) VALUES (?, ?, ?, ?, ?)",
         [(*row, run_id) for row in sorted(calls.rows)],
@@ -417,9 +420,7 @@ class _Calls:
 
     def _score(self, work_id: int, head_id: int, what: str, head: str) -> float:
         row = self._connection.execute(
-            "SELECT s.value FROM scores s WHERE s.work_id = ? AND s.head_id = ? AND (s.scoring = 0 OR EXISTS "
-            "(SELECT 1 FROM scorings f WHERE f.release_id = ? AND f.number = s.scoring))",
-            [work_id, head_id, self._release_id],
+            "SELECT value FROM scores_shown WHERE work_id = ? AND head_id = ?", [work_id, head_id]
         ).fetchone()
         if row is None:
             raise CatalogError(f"{what}: {head} has no score of it, so it isn't covered")

@@ -287,7 +287,7 @@ class CategoryStateRow:
     """What a round's votes say of one category of one work.
 
     `votes` are those cast; `usable` of them say yes or no, `positives` yes. `statuses` are those of the
-    votes that the state rests on, each once; empty where there are none. `adjudicated` is an
+    votes that the state rests on (the usable ones, or where none is, all cast), each once. `adjudicated` is an
     adjudicator's answer beside the state, which it never changes: None where there is none, or where it
     says nothing of the category.
     """
@@ -377,8 +377,8 @@ class DecisionRunView:
 
     run: DecisionRun
     counts: Mapping[str, tuple[int, int]]
-    thresholds: Mapping[tuple[str, str], float]
-    """(head, category) -> the score at the last row of its k, where it has one."""
+    thresholds: Mapping[str, Mapping[str, float]]
+    """head -> category -> the score at the last row of its k, where it has one."""
     recorded_at: str
     recorded_by: str
 

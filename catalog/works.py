@@ -12,6 +12,7 @@ from catalog.errors import CatalogError
 from schema.work import IDENTITY_SCHEMES, Abstract, Author, Identifier, Work
 
 _AT_ONCE = 1_000
+_FIELDS = ("title", "abstract", "venue", "topics", "field", "language", "type", "year")
 
 
 @dataclass(frozen=True)
@@ -97,15 +98,26 @@ def load_work(connection: sqlite3.Connection, work_id: int) -> Work:
 def work_fields(connection: sqlite3.Connection, after: int = 0) -> Iterator[tuple[int, str, dict[str, Any]]]:
     """Row number, slug and plain fields of every work behind a row, in order; some at a time, so that
     others may write meanwhile."""
-    fields = ("title", "abstract", "venue", "topics", "field", "language", "type", "year")
     while rows := connection.execute(
-        f"SELECT id, slug, {', '.join(fields)} FROM works_now WHERE id > ? ORDER BY id LIMIT {_AT_ONCE}",
+        f"SELECT id, slug, {', '.join(_FIELDS)} FROM works_now WHERE id > ? ORDER BY id LIMIT {_AT_ONCE}",
         [after],
     ).fetchall():
-        for row in rows:
-            values = dict(zip(fields, row[2:], strict=True))
-            yield row[0], row[1], values | {"topics": tuple(json.loads(values["topics"]))}
+        yield from map(_fields, rows)
         after = rows[-1][0]
+
+
+def fields_of(connection: sqlite3.Connection, work_id: int) -> tuple[int, str, dict[str, Any]]:
+    """The same of one work."""
+    return _fields(
+        connection.execute(
+            f"SELECT id, slug, {', '.join(_FIELDS)} FROM works_now WHERE id = ?", [work_id]
+        ).fetchone()
+    )
+
+
+def _fields(row: tuple[Any, ...]) -> tuple[int, str, dict[str, Any]]:
+    values = dict(zip(_FIELDS, row[2:], strict=True))
+    return row[0], row[1], values | {"topics": tuple(json.loads(values["topics"]))}
 
 
 def disagreement(

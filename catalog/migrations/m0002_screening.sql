@@ -281,8 +281,9 @@ ALTER TABLE scores ADD COLUMN scoring INTEGER NOT NULL DEFAULT 0;
 -- Holds nothing in a new catalog: what was there before is counted without reading every score.
 CREATE INDEX scores_before ON scores(head_id) WHERE scoring = 0;
 
--- JSON: `quotas`, `counts` (category -> consensus and candidate calls), and `thresholds` (head -> category
--- -> score at the last row of its k, which decides nothing: calls go by row rank).
+-- `scoring` is the newest scoring that a run saw: works scored later are none of its. JSON: `quotas`,
+-- `counts` (category -> consensus and candidate calls), and `thresholds` (head -> category -> score at the
+-- last row of its k, which decides nothing: calls go by row rank).
 CREATE TABLE decision_runs (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   slug TEXT NOT NULL UNIQUE,
@@ -291,6 +292,7 @@ CREATE TABLE decision_runs (
   status TEXT NOT NULL,
   works INTEGER NOT NULL CHECK (works >= 0),
   covered INTEGER NOT NULL CHECK (covered BETWEEN 0 AND works),
+  scoring INTEGER NOT NULL,
   quotas TEXT NOT NULL,
   counts TEXT NOT NULL,
   thresholds TEXT NOT NULL,
@@ -352,7 +354,7 @@ WHERE m.id = (SELECT max(n.id) FROM model_releases n WHERE n.study = m.study)
 GROUP BY m.study, h.category;
 
 -- One row for each category of each work that a round shows to its raters or has votes on. `status` names
--- the kinds of votes that the state rests on; NULL where it rests on none.
+-- the kinds of votes that the state rests on: the usable ones, or where none is, all that were cast.
 CREATE VIEW category_states AS
 SELECT p.round, p.work, p.category,
   count(v.rater) AS cast_votes, count(v.vote) AS usable, coalesce(sum(v.vote), 0) AS positives,
@@ -366,7 +368,11 @@ SELECT p.round, p.work, p.category,
   END AS state,
   CASE
     WHEN count(v.rater) = 0 THEN NULL
-    WHEN min(v.rater_kind) = max(v.rater_kind) THEN min(v.status)
+    WHEN count(v.vote) = 0 THEN CASE WHEN min(v.status) = max(v.status) THEN min(v.status)
+      ELSE 'human_direct and machine_direct_unvalidated' END
+    WHEN min(CASE WHEN v.vote IS NOT NULL THEN v.status END)
+      = max(CASE WHEN v.vote IS NOT NULL THEN v.status END)
+      THEN min(CASE WHEN v.vote IS NOT NULL THEN v.status END)
     ELSE 'human_direct and machine_direct_unvalidated'
   END AS status
 FROM (
@@ -380,16 +386,21 @@ FROM (
 LEFT JOIN category_votes v ON v.round = p.round AND v.work = p.work AND v.category = p.category
 GROUP BY p.round, p.work, p.category;
 
+-- Scores of scorings that came to their end.
+CREATE VIEW scores_shown AS
+SELECT s.work_id, s.head_id, h.release_id, s.value, s.scoring
+FROM scores s JOIN heads h ON h.id = s.head_id
+WHERE s.scoring = 0
+  OR EXISTS (SELECT 1 FROM scorings f WHERE f.release_id = h.release_id AND f.number = s.scoring);
+
 DROP VIEW scores_readable;
 CREATE VIEW scores_readable AS
 SELECT w.slug AS work, m.slug AS release, h.name AS head, h.category, s.value,
   m.status, m.maturity, h.availability, h.calibration
-FROM scores s
+FROM scores_shown s
 JOIN works w ON w.id = s.work_id
 JOIN heads h ON h.id = s.head_id
-JOIN model_releases m ON m.id = h.release_id
-WHERE s.scoring = 0
-  OR EXISTS (SELECT 1 FROM scorings f WHERE f.release_id = h.release_id AND f.number = s.scoring);
+JOIN model_releases m ON m.id = s.release_id;
 
 CREATE VIEW calls_readable AS
 SELECT w.slug AS work, m.slug AS release, d.slug AS run, c.category, c.call, c.sides, d.status
