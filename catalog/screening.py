@@ -13,15 +13,9 @@ from typing import Any
 
 from catalog.clock import now
 from catalog.errors import CatalogError
-from catalog.releases import (
-    add_heads,
-    finish_scoring,
-    head_rows,
-    heads_of,
-    next_scoring,
-    release_values,
-)
+from catalog.releases import add_heads, head_rows, heads_of, release_values
 from catalog.rows import as_json
+from catalog.scorings import finish_scoring, next_scoring
 from catalog.works import find_work
 from schema.scores import ModelRelease, Score
 from schema.screening import Rater, Round, Statement, Vote

@@ -13,12 +13,12 @@ from sqlite_utils import Database
 
 from artifacts.errors import ArtifactError
 from artifacts.objects import ObjectStore
-from catalog import adjudication, ballots, releases, samples, studies
+from catalog import adjudication, ballots, calls, releases, samples, studies
 from catalog.ballots import AnswerMeta, AnswerOutcome, Published, VotesReport
 from catalog.clock import whoami
 from catalog.errors import CatalogError
-from catalog.releases import Scored, ScoreRow, Scoring
 from catalog.rows import known_object
+from catalog.scorings import Scored, ScoreRow, Scoring
 from catalog.studies import AddedStudy, DrawnSample, harness_round, the_study
 from schema.ballots import Ballot, ChunkManifest
 from schema.scores import DecisionRun, ModelRelease
@@ -247,7 +247,7 @@ class ScreeningStore:
         """
         who = who or whoami()
         with self.write() as db:
-            new = releases.record_decisions(db.conn, run, rows, who)
+            new = calls.record_decisions(db.conn, run, rows, who)
             if new:
                 detail = {"release": run.release, "works": run.works, "covered": run.covered}
                 self._event("decide", who, run.id, detail)

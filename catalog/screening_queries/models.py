@@ -4,7 +4,7 @@ import json
 import sqlite3
 
 from catalog.lookup import all_rows, clean, known_work, no_such, one_row
-from catalog.releases import covered
+from catalog.scorings import covered
 from catalog.screening_pages import (
     CallRow,
     DecisionRunView,
