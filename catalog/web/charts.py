@@ -65,6 +65,13 @@ def chart(file: File, spec: Any, listed: tuple[File, ...]) -> Chart:
     )
 
 
+def chart_of(name: str, spec: dict[str, Any]) -> Chart:
+    """The chart of a specification that stands in no file; `name` takes the place of its path."""
+    title = _text(spec.get("title")) or name.replace("-", " ").replace("_", " ").capitalize()
+    described = _text(spec.get("description"))
+    return Chart(name, title, described if described != title else None, table(spec), None, ())
+
+
 def _text(value: Any) -> str | None:
     """A Vega-Lite title: a string, lines, or an object that holds one."""
     if isinstance(value, dict):

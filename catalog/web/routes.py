@@ -2,35 +2,32 @@
 
 import json
 import sqlite3
-from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from functools import lru_cache
-from importlib.resources import files
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import unquote
 
 from datasette.utils.asgi import Response
-from pydantic_core import to_jsonable_python
 
 from catalog import queries
-from catalog.database import snapshot
+from catalog.lookup import NotFound
 from catalog.pages import WorkSummary
 from catalog.web import charts, format, headers, pages
+from catalog.web.answers import Answers, BadAddress, View, asset
 from catalog.web.downloads import Unsound, download, sound_object
+from catalog.web.model_routes import ModelViews
+from catalog.web.queue_routes import QueueViews
+from catalog.web.raters import actor_id, queues_of, unseen_in
 from catalog.web.site import Site
+from catalog.web.study_routes import StudyViews
 from schema.artifact import File
 
-Answer = TypeVar("Answer")
-View = Callable[..., Awaitable[Any]]
 PER_PAGE = 50
-
-
-class BadAddress(ValueError):
-    """An address that asks for something that can't be; the message says what may stand there."""
 
 
 def routes_for(site: Site) -> list[tuple[str, View]]:
     """Every route, before Datasette's own. `.json` gives the same facts as JSON."""
-    views = _Views(site)
+    views, studies, models, rating = _Views(site), StudyViews(site), ModelViews(site), QueueViews(site)
     return [
         (r"^/$", views.guarded(views.front)),
         (r"^/index\.json$", views.guarded(views.front)),
@@ -43,94 +40,43 @@ def routes_for(site: Site) -> list[tuple[str, View]]:
         (r"^/artifacts/(?P<slug>[^/]+)/file/(?P<path>.+)$", views.guarded(views.file)),
         (r"^/artifacts/(?P<slug>[^/]+)/data/(?P<path>.+)\.csv$", views.guarded(views.chart_data)),
         (r"^/verifications/(?P<number>[^/]+?)(?P<json>\.json)?$", views.guarded(views.verification)),
-        (r"^/-/proofshelf/(?P<name>style\.css|charts\.js)$", asset),
+        (r"^/studies(?P<json>\.json)?$", studies.guarded(studies.studies)),
+        (r"^/studies/(?P<slug>[^/]+?)(?P<json>\.json)?$", studies.guarded(studies.study)),
+        (r"^/studies/(?P<slug>[^/]+)/flow\.svg$", studies.guarded(studies.flow)),
+        (
+            r"^/studies/(?P<slug>[^/]+)/rounds/(?P<round>[^/]+?)(?P<json>\.json)?$",
+            studies.guarded(studies.round),
+        ),
+        (r"^/studies/(?P<slug>[^/]+)/queue/(?P<round>[^/]+)$", rating.guarded(rating.queue)),
+        (r"^/studies/(?P<slug>[^/]+)/adjudicate/(?P<round>[^/]+)$", rating.guarded(rating.adjudicate)),
+        (r"^/models(?P<json>\.json)?$", models.guarded(models.models)),
+        (r"^/models/(?P<slug>[^/]+?)(?P<json>\.json)?$", models.guarded(models.model)),
+        (
+            r"^/models/(?P<slug>[^/]+)/charts/(?P<head>[^/]+)/(?P<category>[^/]+)/"
+            r"(?P<name>[^/]+?)\.(?P<ending>vl\.json|csv|svg)$",
+            models.guarded(models.chart),
+        ),
+        (r"^/-/proofshelf/(?P<name>style\.css|screening\.css|charts\.js|queue\.js)$", static),
         (r"^/-/proofshelf/vega\.js$", vega),
     ]
 
 
-class _Views:
-    """The pages of one catalog."""
-
-    def __init__(self, site: Site) -> None:
-        self.site = site
-
-    def guarded(self, view: View) -> View:
-        """The view for whoever may see the database; what can't be answered becomes a sentence."""
-
-        async def guarded_view(request: Any, datasette: Any) -> Any:
-            await datasette.ensure_permissions(
-                request.actor, [("view-database", self.site.database), "view-instance"]
-            )
-            try:
-                return await view(request, datasette)
-            except queries.NotFound as problem:
-                return await self._problem(request, datasette, 404, "Not found", _sentence(problem))
-            except BadAddress as problem:
-                return await self._problem(request, datasette, 400, "Can't be shown", _sentence(problem))
-            except Unsound as problem:
-                return await self._problem(request, datasette, 409, "Not as it was stored", str(problem))
-            except sqlite3.Error as problem:
-                sentence = f"The catalog couldn't be read ({problem}). Nothing was changed; try again."
-                return await self._problem(request, datasette, 503, "Not now", sentence)
-
-        return guarded_view
-
-    async def _ask(self, datasette: Any, question: Callable[[sqlite3.Connection], Answer]) -> Answer:
-        """One answer from one state of the database, even while somebody writes."""
-
-        def in_one_state(db: sqlite3.Connection) -> Answer:
-            with snapshot(db):
-                return question(db)
-
-        answer: Answer = await datasette.get_database(self.site.database).execute_fn(in_one_state)
-        return answer
-
-    async def _send(
-        self, request: Any, datasette: Any, template: str, facts: Any, context: dict[str, Any]
-    ) -> Response:
-        if request.url_vars.get("json") or request.path.endswith("/index.json"):
-            return headers.json_page(to_jsonable_python(facts), datasette)
-        return headers.page(await self._render(request, datasette, template, context))
-
-    async def _render(self, request: Any, datasette: Any, template: str, context: dict[str, Any]) -> str:
-        path = datasette.urls.path
-        html: str = await datasette.render_template(
-            f"proofshelf/{template}.html",
-            {
-                "f": format,
-                "path": path,
-                "tables_url": datasette.urls.database(self.site.database),
-                "table_url": lambda name: datasette.urls.table(self.site.database, name),
-                "permalink": datasette.absolute_url(request, request.path),
-                "style_version": _asset("style.css")[1],
-                "script_version": _asset("charts.js")[1],
-                "query": "",
-                **context,
-            },
-            request=request,
-        )
-        return html
-
-    async def _problem(
-        self, request: Any, datasette: Any, status: int, title: str, sentence: str
-    ) -> Response:
-        if request.url_vars.get("json"):
-            return headers.json_page({"ok": False, "error": sentence}, datasette, status)
-        context = {"title": title, "sentence": sentence, "status": status}
-        return headers.page(await self._render(request, datasette, "problem", context), status)
+class _Views(Answers):
+    """The pages of papers, packages and runs."""
 
     async def front(self, request: Any, datasette: Any) -> Response:
         """`/`"""
-        facts = await self._ask(datasette, queries.overview)
-        return await self._send(request, datasette, "front", facts, {"page": facts})
+        facts = await self.ask(datasette, queries.overview)
+        queues = await self.ask(datasette, lambda db: queues_of(db, actor_id(request)))
+        return await self.send(request, datasette, "front", facts, {"page": facts, "queues": queues})
 
     async def works(self, request: Any, datasette: Any) -> Response:
         """`/works`"""
         number, offset = _page_number(request)
-        found = await self._ask(datasette, lambda db: queries.works(db, PER_PAGE + 1, offset))
+        found = await self.ask(datasette, lambda db: queries.works(db, PER_PAGE + 1, offset))
         shown = found[:PER_PAGE]
         facts = {"page": number, "more": len(found) > PER_PAGE, "works": shown}
-        return await self._send(
+        return await self.send(
             request, datasette, "works", facts, {**facts, "first": offset + 1, "last": offset + len(shown)}
         )
 
@@ -141,36 +87,42 @@ class _Views:
         found: tuple[WorkSummary, ...] = ()
         total = 0
         if text:
-            total, found = await self._ask(datasette, lambda db: queries.search(db, text, PER_PAGE, offset))
+            total, found = await self.ask(datasette, lambda db: queries.search(db, text, PER_PAGE, offset))
         facts = {"q": text, "total": total, "page": number, "works": found}
         context = {**facts, "query": text, "first": offset + 1, "last": offset + len(found)}
-        return await self._send(request, datasette, "search", facts, context)
+        return await self.send(request, datasette, "search", facts, context)
 
     async def artifacts(self, request: Any, datasette: Any) -> Response:
         """`/artifacts`"""
-        facts = {"artifacts": await self._ask(datasette, queries.artifacts)}
-        return await self._send(request, datasette, "artifacts", facts, facts)
+        facts = {"artifacts": await self.ask(datasette, queries.artifacts)}
+        return await self.send(request, datasette, "artifacts", facts, facts)
 
     async def verifications(self, request: Any, datasette: Any) -> Response:
         """`/verifications`, of one package with `?artifact=SLUG`"""
         slug = request.args.get("artifact") or None
-        facts = {"artifact": slug, "runs": await self._ask(datasette, lambda db: queries.runs(db, slug))}
-        return await self._send(request, datasette, "verifications", facts, facts)
+        facts = {"artifact": slug, "runs": await self.ask(datasette, lambda db: queries.runs(db, slug))}
+        return await self.send(request, datasette, "verifications", facts, facts)
 
     async def work(self, request: Any, datasette: Any) -> Response:
         """`/works/SLUG`"""
         slug = unquote(request.url_vars["slug"])
-        facts = await self._ask(datasette, lambda db: queries.work(db, slug))
-        return await self._send(request, datasette, "work", facts, pages.work_context(facts))
+        facts = await self.ask(datasette, lambda db: queries.work(db, slug))
+        blinded = await self.ask(
+            datasette, lambda db: unseen_in(db, actor_id(request), facts.work.id or slug)
+        )
+        if blinded:
+            facts = replace(facts, screens=(), statements=(), releases=(), decisions=())
+        context = {**pages.work_context(facts), "blinded": blinded}
+        return await self.send(request, datasette, "work", facts, context)
 
     async def artifact(self, request: Any, datasette: Any) -> Response:
         """`/artifacts/SLUG`, at `?version=N` or the newest"""
         slug, version = unquote(request.url_vars["slug"]), _version(request)
-        facts = await self._ask(datasette, lambda db: queries.artifact(db, slug, version))
+        facts = await self.ask(datasette, lambda db: queries.artifact(db, slug, version))
         context = pages.artifact_context(facts)
         if not request.url_vars.get("json"):
             context |= {"charts": await self._charts(datasette, facts), "can_draw": charts.can_draw()}
-        return await self._send(request, datasette, "artifact", facts, context)
+        return await self.send(request, datasette, "artifact", facts, context)
 
     async def _charts(self, datasette: Any, page: Any) -> list[charts.Chart]:
         """The package's charts that can be read; a broken one is left to the list of files."""
@@ -200,11 +152,11 @@ class _Views:
         """The file that the address names, if the package lists it."""
         slug, path = unquote(request.url_vars["slug"]), unquote(request.url_vars["path"])
         version = _version(request)
-        facts = await self._ask(datasette, lambda db: queries.artifact(db, slug, version))
+        facts = await self.ask(datasette, lambda db: queries.artifact(db, slug, version))
         for file in facts.manifest.files:
             if file.path == path:
                 return file
-        raise queries.NotFound(
+        raise NotFound(
             f"package {slug}, version {facts.version}, lists no file {path!r}; its page shows them all"
         )
 
@@ -220,7 +172,7 @@ class _Views:
         """`/artifacts/SLUG/data/PATH.csv`: the data inside a chart's specification"""
         file = await self._listed(request, datasette)
         if not charts.is_chart(file):
-            raise queries.NotFound(f"{file.path} is no chart, so it has no data table")
+            raise NotFound(f"{file.path} is no chart, so it has no data table")
         spec = await self._spec(datasette, unquote(request.url_vars["slug"]), file)
         body = charts.as_csv(charts.table(spec if isinstance(spec, dict) else {}))
         name = file.path.removesuffix(charts.SUFFIX) + ".csv"
@@ -230,16 +182,9 @@ class _Views:
         """`/verifications/N`"""
         text = request.url_vars["number"]
         if not (text.isascii() and text.isdigit() and len(text) < 19):
-            raise queries.NotFound(
-                f"A verification is named by its number, such as 12, not {unquote(text)!r}."
-            )
-        facts = await self._ask(datasette, lambda db: queries.verification(db, int(text)))
-        return await self._send(request, datasette, "verification", facts, pages.verification_context(facts))
-
-
-def _sentence(problem: Exception) -> str:
-    text = str(problem)
-    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?", "!")) else ".")
+            raise NotFound(f"A verification is named by its number, such as 12, not {unquote(text)!r}.")
+        facts = await self.ask(datasette, lambda db: queries.verification(db, int(text)))
+        return await self.send(request, datasette, "verification", facts, pages.verification_context(facts))
 
 
 def _page_number(request: Any) -> tuple[int, int]:
@@ -258,17 +203,11 @@ def _version(request: Any) -> int | None:
     return int(text)
 
 
-@lru_cache(maxsize=8)
-def _asset(name: str) -> tuple[bytes, str]:
-    body = (files("catalog.web") / "static" / name).read_bytes()
-    return body, headers.digest(body)
-
-
-async def asset(request: Any) -> Response:
-    """The stylesheet and the script that draws charts."""
+async def static(request: Any) -> Response:
+    """The stylesheet, the script that draws charts, and the one of the queue's keys."""
     name = request.url_vars["name"]
     kind = "text/css" if name.endswith(".css") else "text/javascript"
-    body, tag = _asset(name)
+    body, tag = asset(name)
     return headers.asset(request, body, f"{kind}; charset=utf-8", tag)
 
 

@@ -31,6 +31,19 @@ _WORDS: dict[str, tuple[str, list[str]]] = {
         "Every comparison of every run.",
         ["kind", "outcome", "depth"],
     ),
+    "studies": ("Each version of each study, whole, by the hash of all that it says.", ["synthetic"]),
+    "samples": ("Samples as they were drawn, by design and frame.", ["study"]),
+    "sample_strata": ("The strata of each sample: how many of how many works.", ["stratum"]),
+    "sample_works": ("Each drawn work with its inclusion probability and weight.", ["sample_id"]),
+    "chunks": ("Chunks of a round, laid out before any rater ran, with their hashes.", ["round_id"]),
+    "chunk_works": ("The works of each chunk, in their order.", []),
+    "answers": (
+        "Everything that a rater said to a chunk, taken, quarantined or failed, as it came.",
+        ["state", "round_id", "rater_id"],
+    ),
+    "skips": ("Works that a person put off: no vote.", ["round_id", "rater_id"]),
+    "round_raters": ("Who rates and who adjudicates in which round.", ["role"]),
+    "adjudications": ("What adjudicators made of votes, which stay as they are.", ["decision"]),
     "raters": ("People and models that voted, with exact versions.", ["kind"]),
     "rounds": ("Screenings: a panel, an instrument, a set of works.", ["instrument"]),
     "votes": ("What one rater said of one work. Never changed: a correction supersedes.", ["decision"]),
@@ -38,15 +51,40 @@ _WORDS: dict[str, tuple[str, list[str]]] = {
     "model_releases": ("Models at one version, with the status that ships with every score.", ["maturity"]),
     "heads": ("One side of a model and a category that it scores.", ["availability"]),
     "scores": ("A score ranks; it never asserts a label. See scores_readable.", []),
+    "release_files": ("Stored files of releases that were trained here.", []),
+    "scorings": ("Scorings that came to their end: only then do their scores show.", ["release_id"]),
+    "scoring_starts": ("Scorings as they were begun.", ["release_id"]),
+    "scores_shown": ("Scores of finished scorings. A score ranks; it never asserts a label.", []),
+    "decision_runs": ("Calls of a release over the works that it scored, by quota.", ["status"]),
+    "decisions": ("Calls of a model, never labels. See calls_readable.", ["call"]),
     "screening_caveats": ("What must be read with the screening data.", []),
     "events": ("Who did what, when, to which row.", ["action"]),
     "votes_current": ("Votes that nothing supersedes, with names instead of numbers.", []),
+    "adjudications_current": (
+        "Adjudications that nothing supersedes, with their status.",
+        ["decision"],
+    ),
+    "category_votes": ("What each current vote says of each category: 1, 0, or nothing.", ["rater_kind"]),
+    "category_states": (
+        "The state of each category of each work in each round, with the status of its votes.",
+        ["state", "status"],
+    ),
+    "head_support": ("Whether a release's heads have support for a category.", ["supported"]),
+    "calls_readable": ("Calls with names instead of numbers, and the status that governs them.", ["call"]),
     "scores_readable": ("Scores with names instead of numbers, and the status that governs them.", []),
     "claims_readable": ("Claims with the package and version that state them.", []),
     "artifacts_current": ("Each package at its newest version.", []),
     "verifications_latest": ("The newest run of each version of a package.", []),
 }
-_LABELS = {"works": "title", "artifacts": "title", "raters": "name", "authors": "name", "claims": "name"}
+_LABELS = {
+    "studies": "title",
+    "samples": "slug",
+    "works": "title",
+    "artifacts": "title",
+    "raters": "name",
+    "authors": "name",
+    "claims": "name",
+}
 _HIDDEN = ("slugs", "works_text", "sqlite_sequence", "_sqlite_migrations")
 
 
@@ -81,6 +119,14 @@ def cell_link(datasette: Any, table: str, column: str, value: Any) -> Markup | N
         ("scores_readable", "work"): "works",
         ("claims_readable", "artifact"): "artifacts",
         ("checks", "verification_id"): "verifications",
+        ("adjudications_current", "work"): "works",
+        ("category_states", "work"): "works",
+        ("category_votes", "work"): "works",
+        ("calls_readable", "work"): "works",
+        ("calls_readable", "release"): "models",
+        ("model_releases", "slug"): "models",
+        ("studies", "slug"): "studies",
+        ("samples", "study"): "studies",
     }.get((table, column))
     if page is None or value is None:
         return None
