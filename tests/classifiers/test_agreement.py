@@ -236,6 +236,10 @@ def test_weights_count_like_repeated_items() -> None:
         assert found == pytest.approx(other, abs=1e-12)
         assert report.table(*names, weighting="design").weighted_counts == expected.table(*names).counts
         assert report.table(*names).counts == report.table(*names, weighting="design").counts
+        # No published formula knows a design.
+        assert all(
+            c.standard_error.value is None for c in report.table(*names, weighting="design").coefficients
+        )
 
 
 def test_strata_are_tables_of_their_own() -> None:

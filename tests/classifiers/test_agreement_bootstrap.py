@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from classifiers.agreement import COHEN, PERCENT, agreement, ratings_from_matrix, ratings_from_pair
+from classifiers.agreement.resampling import replicate_totals
 
 # A standard deviation from B replicates is known to a share 1 / sqrt(2 B): 1.6 % for 2,000, so 6.5 % is
 # four of its standard errors.
@@ -39,6 +40,22 @@ def test_stratified_spread_is_the_design_variance() -> None:
     found = report.table(weighting="design")[PERCENT]
     assert found.value == pytest.approx(share @ p, abs=1e-12)
     assert found.interval.se == pytest.approx(np.sqrt(variance), rel=FOUR_SIGMA)
+
+
+def test_replicates_keep_every_stratum_at_its_size() -> None:
+    # Three draws of weight 4/3 from four items of which half agree: the total of those that do has the
+    # variance (4/3)^2 * 3 * 1/4 = 4/3, where four plain draws would have 1.
+    matrix = [[True, True]] * 2 + [[True, False]] * 2 + [[False, False]]
+    ratings = ratings_from_matrix(matrix, ["a", "b"], strata=["x"] * 4 + ["y"], weights=[5.0] * 4 + [2.0])
+    counts, weights = (
+        np.concatenate(parts) for parts in zip(*replicate_totals(ratings, 8000, 1), strict=True)
+    )
+    assert counts.shape == (8000, 3)
+    assert counts[:, :2].sum(axis=1) == pytest.approx(np.full(8000, 4.0))
+    assert (counts[:, 2] == 1).all()  # one item alone has no spread
+    assert weights == pytest.approx(counts * [5, 5, 2])
+    assert counts[:, 0].mean() == pytest.approx(2, abs=4 * np.sqrt(4 / 3 / 8000))
+    assert counts[:, 0].var() == pytest.approx(4 / 3, rel=4 * np.sqrt(2 / 8000))
 
 
 def test_kappa_against_resampling_item_by_item() -> None:

@@ -194,6 +194,33 @@ def test_without_unknown_records_both_are_one() -> None:
         assert getattr(one, what) == pytest.approx(getattr(other, what), rel=1e-9, abs=1e-18)
 
 
+def test_a_domain_record_by_record() -> None:
+    # Cochran's residuals written out: z = usable (positive - p), each record with its weight N_h / n_h.
+    counts = [StratumCounts("a", 60, 6, 3, unknown=2), StratumCounts("b", 40, 5, 1, unknown=1)]
+    positive = [np.array([1, 1, 1, 0, 0, 0]), np.array([1, 0, 0, 0, 0])]
+    usable = [np.array([1, 1, 1, 1, 0, 0]), np.array([1, 1, 1, 1, 0])]
+    size = 10 * 4 + 8 * 4
+    p = (10 * 3 + 8 * 1) / size
+    variance = 0.0
+    for N, n, x, u in zip((60, 40), (6, 5), positive, usable, strict=True):
+        variance += N**2 * (1 - n / N) * np.var(u * (x - p), ddof=1) / n / size**2
+    found = prevalence(counts, unknown_as="domain").overall
+    assert (found.estimate, found.se) == pytest.approx((p, np.sqrt(variance)))
+    assert found.effective_n == pytest.approx(size**2 / (4 * 10**2 + 4 * 8**2))
+    assert found.df == 9
+
+
+def test_a_domain_with_a_stratum_of_one_record() -> None:
+    # In its place stands the mean square of z over the frame: p (1 - p) times the usable share.
+    counts = [StratumCounts("a", 60, 6, 3, unknown=2), StratumCounts("one", 40, 1, 1)]
+    size = 10 * 4 + 40
+    p = (10 * 3 + 40) / size
+    z = np.array([1 - p] * 3 + [-p] + [0] * 2)
+    variance = 60**2 * 0.9 * np.var(z, ddof=1) / 6 + 40**2 * (1 - 1 / 40) * p * (1 - p) * size / 100
+    found = prevalence(counts, unknown_as="domain").overall
+    assert (found.estimate, found.se) == pytest.approx((p, np.sqrt(variance) / size))
+
+
 def test_domain_variance_is_that_of_repeated_samples() -> None:
     # Three kinds of records in two strata; 20,000 samples. A ratio's linearised variance is right up to
     # O(1/n), here about 1 %, and a variance from B samples is known to sqrt(2 / B) = 1 %: 5 % is ample.
@@ -222,6 +249,8 @@ def test_a_stratum_of_unknown_records_leaves_the_frame_unknown() -> None:
 def test_a_stratum_without_a_record_leaves_the_frame_unknown() -> None:
     found = prevalence([StratumCounts("a", 500, 50, 25), StratumCounts("b", 100, 0, 0)]).overall
     assert (found.estimate, found.bounds) == (None, None)
+    unseen = [StratumCounts("a", 500, 50, 25, unknown=5), StratumCounts("b", 100, 0, 0)]
+    assert prevalence(unseen).overall.bounds is None
     domain = prevalence([StratumCounts("a", 500, 50, 25), StratumCounts("b", 100, 0, 0)], unknown_as="domain")
     assert domain.overall.undefined == "no sampled record in b, so nothing is known of that part of the frame"
 

@@ -34,6 +34,7 @@ RECORD = {
         ({"field": "title", "contains": "meta"}, False),
         ({"field": "topics", "contains": "sts"}, True),
         ({"field": "topics", "contains": "st"}, False),
+        ({"field": "topics", "contains": "ststs"}, False),
         ({"field": "retracted", "equals": False}, True),
         ({"field": "abstract", "missing": True}, True),
         ({"field": "abstract", "missing": False}, False),
