@@ -1,7 +1,8 @@
 """Published large-sample standard errors, for items drawn as a simple random sample.
 
 None of them is a null-hypothesis error: each belongs to an interval around the estimate. Sampling
-fractions are taken as negligible.
+fractions are taken as negligible. Gwet's errors, as published, let an item with one usable rating add to
+the spread, so that they lie a little above the bootstrap's where there are many.
 """
 
 from __future__ import annotations
