@@ -1,0 +1,30 @@
+"""`proofshelf classify`: a student that imitates raters, from its training to its calls."""
+
+import click
+
+from catalog.commands.lazy import LazyGroup
+
+# Name -> module of this package, in the order in which a model is made and used.
+COMMANDS = {
+    "train": "train",
+    "report": "report",
+    "evaluate": "evaluate",
+    "score": "score",
+    "decide": "decide",
+}
+
+
+@click.group(
+    "classify", cls=LazyGroup, package="catalog.commands.classify", modules=COMMANDS, no_args_is_help=True
+)
+def command() -> None:
+    """Train a classifier on a study's votes, see how well it is calibrated, score the catalog.
+
+    One head for each rater and category learns to imitate that rater. A score ranks works and never
+    asserts a label; calls by quota carry their status, and a head without enough positives makes none.
+
+    \b
+    Examples:
+      proofshelf classify train pilot
+      proofshelf classify report pilot-r1
+    """

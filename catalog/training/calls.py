@@ -1,0 +1,145 @@
+"""Calls by quota over everything that a release scored: rates from a round's votes, then ranks."""
+
+import hashlib
+import sqlite3
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from catalog.errors import CatalogError
+from catalog.screening_pages import ModelPage, RatingTable, SampleView
+from catalog.screening_queries import model_page, rating_table, round_view, study_page
+from catalog.screening_queries.scored import category_scores, slugs_of
+from catalog.screening_statistics import prevalence_of
+from classifiers.decisions import CategoryCalls, Rate, category_calls, effective_sample_size, quotas
+from schema.base import canonical_json
+from schema.scores import DecisionRun, Quota
+from schema.states import Status
+
+
+@dataclass(frozen=True)
+class Decided:
+    """A decision run with its rows, ready to be recorded: work, category, heads."""
+
+    run: DecisionRun
+    rows: tuple[tuple[str, str, tuple[str, ...]], ...]
+    warnings: tuple[str, ...]
+
+
+def decide(db: sqlite3.Connection, release: str, round_: str | None = None) -> Decided:
+    """Align a release's heads to the design-weighted rates of a round's votes.
+
+    `round_` is one of the release's study with a drawn sample, or one whose manifest is every work of
+    the catalog; None: the only one. Raises CatalogError where no rate can be had, or nothing is scored.
+    """
+    page = model_page(db, release)
+    if page.study is None or not page.heads:
+        raise CatalogError(f"release {release} wasn't trained here, so no votes give it a rate")
+    if not page.scored or not page.finished:
+        raise CatalogError(
+            f"release {release} has scored {page.scored} of {page.works} works; "
+            f"`proofshelf classify score {release}` goes on"
+        )
+    chosen, sample = _round(db, page, round_)
+    heads = {name: None for h in page.heads for name in (h.name,)}
+    categories = {c: None for h in page.heads for c in h.categories}
+    made: list[Quota] = []
+    rows: list[tuple[str, str, tuple[str, ...]]] = []
+    warnings: list[str] = []
+    for category in categories:
+        table = rating_table(db, chosen, category)
+        mine = [h for h in heads if any(h == x.name and category in x.categories for x in page.heads)]
+        rates = _rates(table, sample, category, mine)
+        if len(rates) < len(mine):
+            missing = ", ".join(h for h in mine if h not in {r.head for r in rates})
+            warnings.append(f"{category}: no rate for {missing} in round {chosen}, so it makes no call")
+            continue
+        scored = category_scores(db, release, category)
+        own = quotas(rates, int(scored.works.size))
+        made += own
+        calls = category_calls(category, scored.place, scored.scores, own)
+        if calls.supported:
+            rows += _rows(db, calls, scored.works)
+    status = Status.MACHINE_PREDICTED.value
+    run_id = _run_id(release, chosen, made)
+    note = f"quotas from the votes of round {chosen}" + (
+        "" if sample is None else f", sample {sample.design.id}"
+    )
+    run = DecisionRun(
+        id=run_id, release=release, status=status, works=page.works, covered=page.scored,
+        quotas=tuple(made), note=note,
+    )  # fmt: skip
+    return Decided(run, tuple(rows), tuple(warnings))
+
+
+def _round(db: sqlite3.Connection, page: ModelPage, asked: str | None) -> tuple[str, SampleView | None]:
+    assert page.study is not None
+    study = study_page(db, page.study)
+    fit: list[tuple[str, SampleView | None]] = []
+    for view in study.rounds:
+        sample = next((s for s in study.samples if s.design.id == view.sample and s.drawn), None)
+        if sample is not None or (view.works == page.works and view.works):
+            fit.append((view.round.id, sample))
+    if asked is not None:
+        round_view(db, asked)
+        found = [pair for pair in fit if pair[0] == asked]
+        if not found:
+            raise CatalogError(
+                f"round {asked} has neither a drawn sample nor every work of the catalog, so its votes give "
+                "no rate for the frame"
+            )
+        return found[0]
+    if len(fit) != 1:
+        named = ", ".join(name for name, _ in fit) or "none"
+        raise CatalogError(
+            f"quotas need one round whose votes stand for the whole frame (a drawn sample, or every work); "
+            f"{page.study} has: {named}; name it with --round"
+        )
+    return fit[0]
+
+
+def _rates(table: RatingTable, sample: SampleView | None, category: str, heads: Sequence[str]) -> list[Rate]:
+    found = {report.rater: report for report in prevalence_of(table, sample).reports}
+    rates = []
+    for head in heads:
+        if head not in table.raters or found[head].overall.estimate is None:
+            continue
+        column = table.raters.index(head)
+        weights = [
+            1.0 if table.weights is None else table.weights[i]
+            for i, votes in enumerate(table.votes)
+            if votes[column] is True
+        ]
+        overall = found[head].overall
+        low = overall.korn_graubard.low if overall.korn_graubard.low is not None else overall.estimate
+        high = overall.korn_graubard.high if overall.korn_graubard.high is not None else overall.estimate
+        assert overall.estimate is not None
+        assert low is not None
+        assert high is not None
+        rates.append(
+            Rate(
+                head, category, overall.estimate, min(low, overall.estimate), max(high, overall.estimate),
+                len(weights), effective_sample_size(weights),
+            )
+        )  # fmt: skip
+    return rates
+
+
+def _rows(
+    db: sqlite3.Connection, calls: CategoryCalls, works: np.ndarray
+) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    candidate = calls.candidate
+    for row, slug in zip(candidate, slugs_of(db, works[candidate].tolist()), strict=True):
+        sides = tuple(
+            head
+            for head, side in zip(calls.heads, calls.sides, strict=True)
+            if side is not None and side[row]
+        )
+        yield slug, calls.category, sides
+
+
+def _run_id(release: str, round_: str, made: Sequence[Quota]) -> str:
+    """The same release, round and quotas are the same run."""
+    said = [release, round_, [q.model_dump(mode="json") for q in made]]
+    return f"{release}-calls-{hashlib.sha256(canonical_json(said)).hexdigest()[:8]}"

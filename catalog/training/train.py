@@ -1,0 +1,217 @@
+"""A training from beginning to end: labels, student, gate, package, release; recorded at its end, whole."""
+
+import json
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from catalog import screening_queries
+from catalog.errors import CatalogError
+from catalog.training.gate import Gate, GateReport, PastRelease, judge_gate
+from catalog.training.labels import StudyLabels, study_labels
+from catalog.training.package import MODEL, PREDICTIONS, write_package
+from classifiers.analyses.out_of_fold import predictions_csv
+from classifiers.features import check_served
+from classifiers.features.documents import Coverage
+from classifiers.metrics.summary import plain
+from classifiers.release import save
+from classifiers.report import calibration_report
+from classifiers.student import Parameters, TrainedHead, TrainedStudent, train
+from schema.scores import Head, ModelRelease
+from schema.states import FileState, Status, score_status
+
+if TYPE_CHECKING:
+    from catalog.store import Catalog
+
+DECIMALS = 9
+"""Scores are stored rounded to these: fine enough to rank by, and they print as they are."""
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What a training is asked for."""
+
+    rounds: tuple[str, ...] = ()
+    raters: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    parameters: Parameters = field(default_factory=Parameters)
+    seed: int = 0
+    gate: Gate = "strict"
+    with_texts: bool | None = None
+    jobs: int = 1
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A release as it was recorded, and what training found; `gate` is None for one that was here."""
+
+    release: ModelRelease
+    heads: tuple[TrainedHead, ...]
+    gate: GateReport | None
+    labels: StudyLabels
+
+
+def train_release(
+    catalog: "Catalog", study: str, choices: Choices, who: str, progress: Callable[..., None] | None = None
+) -> Trained:
+    """Train a student of a study and record it as a package and a release of one name.
+
+    The same votes, parameters, code and seed give the release that is here already. Raises CatalogError,
+    or ClassifierError for what can't be learned from.
+    """
+    connection = catalog.connection
+    page = screening_queries.study_page(connection, study)
+    labels = study_labels(
+        screening_queries.training_rows(connection, study), choices.rounds, choices.raters, choices.categories
+    )
+    frame = Coverage.of(document for _, document in screening_queries.frame_documents(connection))
+    for instrument in labels.instruments:
+        check_served(choices.parameters.features, frame, instrument)  # type: ignore[arg-type]
+    student = train(
+        labels.documents, labels.labels, labels.weights, choices.parameters,
+        seed=choices.seed, jobs=choices.jobs,
+        progress=None if progress is None else lambda done, total, what: progress(what, done, total),
+    )  # fmt: skip
+    predictions = predictions_csv(student, labels.documents, labels.strata)
+    earlier = _earlier(catalog, study)
+    number = len(earlier) + 1
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        (root / MODEL).mkdir()
+        version = save(student, root / MODEL)
+        for known in earlier:
+            if known.release.version == version:
+                return Trained(known.release, student.heads, None, labels)
+        calibrated = [str(head.name) for head in student.available if head.calibrator is not None]
+        past = [known.as_past for known in earlier]
+        newest = PastRelease(number, labels.panel, predictions)
+        gate = judge_gate(past, newest, calibrated, choices.gate, choices.seed)
+        slug = f"{study}-r{number}"
+        (root / "outputs").mkdir()
+        (root / PREDICTIONS).write_text(predictions, encoding="utf-8")
+        replicates = max(100, choices.parameters.replicates)
+        report = calibration_report(
+            {"predictions": root / PREDICTIONS}, {"SCALE": "log_odds", "REPLICATES": replicates}, choices.seed
+        )
+        title = f"{page.title}: student, release {number}"
+        write_package(
+            root, slug, title, student, labels, predictions, report["outputs"],
+            licence=(page.study.licence if page.study else None) or "not stated",
+            synthetic=page.synthetic,
+            with_texts=page.synthetic if choices.with_texts is None else choices.with_texts,
+        )  # fmt: skip
+        release = _release(slug, title, version, number, student, labels, gate)
+        record = _record(number, student, labels, gate, report)
+        files = {
+            path.relative_to(root).as_posix(): path.read_bytes()
+            for path in sorted(root.rglob("*"))
+            if path.is_file() and (path.is_relative_to(root / MODEL) or path == root / PREDICTIONS)
+        }
+        catalog.add_package(root, who)
+        catalog.record_release(release, record, student.inputs_sha256, files, who)
+    return Trained(release, student.heads, gate, labels)
+
+
+@dataclass(frozen=True)
+class _Earlier:
+    release: ModelRelease
+    as_past: PastRelease
+
+
+def _earlier(catalog: "Catalog", study: str) -> list[_Earlier]:
+    """The study's releases that were trained here, oldest first, with their predictions."""
+    found = []
+    for summary in reversed(screening_queries.releases(catalog.connection, study)):
+        page = screening_queries.model_page(catalog.connection, summary.slug)
+        file = next((f for f in page.files if f.path == PREDICTIONS), None)
+        if file is None or page.record is None:
+            continue
+        if catalog.objects.verify(file.sha256) is not FileState.MATCH:
+            raise CatalogError(
+                f"the stored file {PREDICTIONS} of release {summary.slug} is missing or was changed, so the "
+                "gate can't compare with it; `proofshelf audit` says more"
+            )
+        data = catalog.objects.path(file.sha256).read_bytes().decode("utf-8")
+        past = PastRelease(int(page.record["number"]), str(page.record["panel"]), data)
+        found.append(_Earlier(page.release, past))
+    return found
+
+
+def _release(
+    slug: str, title: str, version: str, number: int, student: TrainedStudent, labels: StudyLabels,
+    gate: GateReport,
+) -> ModelRelease:  # fmt: skip
+    return ModelRelease(
+        id=slug, title=title, version=version, status=score_status(gate.maturity).value,
+        maturity=gate.maturity, training_rounds=number,
+        calibrated=all(h.calibrator is not None for h in student.available),
+        decimals=DECIMALS, heads=tuple(_head(h, labels) for h in student.heads),
+        source="trained here", study=labels.study, artifact=slug,
+        note=f"learned from {len(labels.works)} works of {', '.join(labels.rounds)}",
+    )  # fmt: skip
+
+
+def _head(head: TrainedHead, labels: StudyLabels) -> Head:
+    side = next(s for s in labels.sides if s.id == head.name.side)
+    support = None if head.calibration is None else head.calibration.support
+    availability = head.availability
+    if head.calibration is not None and head.calibration.status != "available":
+        availability = head.calibration.status  # scored, but without the support that a call needs
+    return Head(
+        name=head.name.side, imitates=f"{side.name} ({'machine' if side.kind == 'model' else 'person'})",
+        categories=(head.name.category,), availability=availability,
+        positives=head.counts.positives,
+        ess_positives=None if support is None else round(support.effective_positives, 6),
+        calibration=None if head.calibration is None or head.calibration.choice is None
+        else str(head.calibration.choice.method),
+    )  # fmt: skip
+
+
+def _record(
+    number: int, student: TrainedStudent, labels: StudyLabels, gate: GateReport, report: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What training computed, as the release keeps it and its page prints it."""
+    heads: list[dict[str, Any]] = []
+    for head in student.heads:
+        found = report["outputs"]["heads"].get(head.name.side, {}).get(head.name.category, {})
+        heads.append({
+            "head": head.name.side, "category": head.name.category, "availability": head.availability,
+            "reason": head.reason, "unscored": head.unscored,
+            "counts": {"positives": head.counts.positives, "negatives": head.counts.negatives,
+                       "unknown": head.counts.unknown, "without_text": head.counts.without_text},
+            "calibration": None if head.calibration is None else head.calibration.to_json(),
+            "calls": [
+                {"policy": c.policy, "confusion": plain(c.confusion), "precision": plain(c.precision),
+                 "recall": plain(c.recall), "f1": plain(c.f1)}
+                for c in head.calls
+            ],
+            "cells": _cells(found.get("cells", {})),
+            "charts": _charts(report["charts"], head.name.side, head.name.category),
+        })  # fmt: skip
+    record = {
+        "number": number, "panel": labels.panel, "study": labels.study,
+        "rounds": list(labels.rounds), "works": len(labels.works),
+        "label_statuses": sorted({s.value for s in labels.statuses}),
+        "status": Status.OUT_OF_FOLD.value, "parameters": student.parameters.to_json(),
+        "seed": student.seed, "inputs_sha256": student.inputs_sha256,
+        "heads": heads, "gate": gate.to_json(),
+    }  # fmt: skip
+    return json.loads(json.dumps(record, allow_nan=False))  # type: ignore[no-any-return]
+
+
+def _cells(cells: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The report's cells as a list: the figures after calibration, else those before."""
+    return [
+        {"column": column, "value": value, "support": cell["counts"], "state": cell["state"],
+         "metrics": cell["after"] or cell["before"]}
+        for column, values in cells.items()
+        for value, cell in values.items()
+    ]  # fmt: skip
+
+
+def _charts(charts: Mapping[str, Any], side: str, category: str) -> dict[str, Any]:
+    """One head's charts by what they show."""
+    ending = f"-{side}-{category}"
+    return {name.removesuffix(ending): spec for name, spec in charts.items() if name.endswith(ending)}
