@@ -48,6 +48,8 @@ def fit_logistic(
     rows = [(features[k] - centres[k]) / scales[k] for k in used]
     if intercept:
         rows.append(np.ones(len(targets)))
+    if not rows:
+        return 0.0, [0.0] * len(features)
     beta = _newton(np.array(rows).reshape(len(rows), len(targets)), targets, w, base)
     coefficients = [0.0] * len(features)
     for place, k in enumerate(used):
@@ -65,7 +67,7 @@ def _newton(design: Floats, targets: Floats, w: Floats, base: Floats) -> Floats:
         curvature = w * p * (1 - p)
         hessian = np.array([[(curvature * x * z).sum() for z in design] for x in design])
         # As in Lin, Lin & Weng: a ridge far below the curvature keeps the system solvable.
-        hessian[np.diag_indices_from(hessian)] += 1e-12
+        hessian = hessian + 1e-12 * np.eye(len(design))
         step = np.linalg.solve(hessian, gradient)
         decrement = float((gradient * step).sum())
         if decrement <= _CONVERGED * loss:

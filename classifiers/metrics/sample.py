@@ -126,7 +126,7 @@ def probabilities(
     outside = np.flatnonzero((made.values < 0) | (made.values > 1))
     if len(outside):
         i = int(outside[0])
-        raise ClassifierError(f"probability of record {i} is {made.values[i]!r}, expected 0 to 1")
+        raise ClassifierError(f"probability of record {i} is {made.values[i]}, expected 0 to 1")
     return made
 
 
