@@ -89,19 +89,19 @@ class LogisticRegression:
         """
         X = sparse.csr_matrix(X, dtype=np.float64)
         y = _check_labels(y, X.shape[0])
-        problem = _Problem(X, X.T.tocsr(), y, self.C * check_weights(sample_weight, len(y)))
+        problem = _problem(X, y, self.C * check_weights(sample_weight, len(y)))
         solution = np.zeros(X.shape[1] + 1)
         if start is None:
             positive = float(problem.weights[y == 1].sum())
-            solution[-1] = math.log(positive / (float(problem.weights.sum()) - positive))
+            solution[0] = math.log(positive / (float(problem.weights.sum()) - positive))
         else:
             if start.coef_.shape != (X.shape[1],):
                 raise ClassifierError(
                     f"the model to start from has {len(start.coef_):,} terms; expected {X.shape[1]:,}"
                 )
-            solution[:-1], solution[-1] = start.coef_, start.intercept_
+            solution[0], solution[1:] = start.intercept_, start.coef_
         solution, self.n_iter_, self.gradient_ = _newton(problem, solution, self.tol, self.max_iter)
-        self.coef_, self.intercept_ = solution[:-1], float(solution[-1])
+        self.intercept_, self.coef_ = float(solution[0]), solution[1:]
         return self
 
     def decision_function(self, X: Any) -> Floats:
@@ -129,25 +129,27 @@ def _check_labels(y: Any, n: int) -> Floats:
 
 @dataclass(frozen=True)
 class _Problem:
-    """The objective in (w, b) as one vector of length terms + 1. `weights` are C * s."""
+    """The objective in v = (b, w), length terms + 1.
 
-    X: Any
-    transposed: Any
+    rows : CSR (n, terms + 1), the first column ones; columns : its transpose, in CSR too, which is read
+    faster. weights (n,) : C * s.
+    """
+
+    rows: Any
+    columns: Any
     y: Floats
     weights: Floats
 
-    def margins(self, v: Floats) -> Floats:
-        """X w + b (n,)."""
-        return np.asarray(self.X @ v[:-1] + v[-1])
-
-    def gather(self, u: Floats) -> Floats:
-        """The reverse: [X' u, sum u]."""
-        return np.append(self.transposed @ u, u.sum())
-
     def loss(self, v: Floats, margins: Floats) -> float:
-        """The objective; `margins` belong to `v`."""
+        """The objective; `margins` (n,) belong to `v`."""
         each = np.logaddexp(0.0, margins) - self.y * margins
-        return 0.5 * _dot(v[:-1], v[:-1]) + _dot(self.weights, each)
+        return 0.5 * _dot(v[1:], v[1:]) + _dot(self.weights, each)
+
+
+def _problem(X: Any, y: Floats, weights: Floats) -> _Problem:
+    ones = sparse.csr_matrix(np.ones((X.shape[0], 1)))
+    rows = sparse.hstack([ones, X], format="csr")
+    return _Problem(rows, rows.T.tocsr(), y, weights)
 
 
 def _dot(a: Floats, b: Floats) -> float:
@@ -155,70 +157,71 @@ def _dot(a: Floats, b: Floats) -> float:
     return float(np.einsum("i,i->", a, b))
 
 
-def _newton(problem: _Problem, solution: Floats, tol: float, max_iter: int) -> tuple[Floats, int, float]:
-    """Truncated Newton steps with backtracking. Returns solution, steps, length of the gradient."""
+def _newton(problem: _Problem, v: Floats, tol: float, max_iter: int) -> tuple[Floats, int, float]:
+    """Truncated Newton steps with backtracking from `v`. Returns the end, steps, length of the gradient."""
     scale = 1.0 + float(problem.weights.sum())
-    margins = problem.margins(solution)
+    margins = problem.rows @ v
     length = math.inf
     for step in range(max_iter):
         p = expit(margins)
-        gradient = problem.gather(problem.weights * (p - problem.y))
-        gradient[:-1] += solution[:-1]
+        gradient = problem.columns @ (problem.weights * (p - problem.y)) + v
+        gradient[0] -= v[0]  # the intercept isn't penalised
         length = math.sqrt(_dot(gradient, gradient))
         if length <= tol * scale:
-            return solution, step, length
+            return v, step, length
         # Loose equations far from the optimum, strict ones near it, and none stricter than the end asks.
         accuracy = min(0.25, max(math.sqrt(length / scale), 0.5 * tol * scale / length))
         direction = _conjugate_gradients(problem, problem.weights * p * (1.0 - p), gradient, accuracy)
-        along = problem.margins(direction)
-        slope = _dot(gradient, direction)
-        before, size = problem.loss(solution, margins), 1.0
-        allowed = _ROUNDING * abs(before)
-        while (
-            problem.loss(solution + size * direction, margins + size * along)
-            > before + 1e-4 * size * slope + allowed
-        ):
-            size /= 2
-            if size < 1e-12:
-                break
-        if size < 1e-12:
+        size = _step_size(problem, v, margins, direction, _dot(gradient, direction))
+        if size is None:
             break
-        solution = solution + size * direction
-        margins = problem.margins(solution)  # afresh, so that rounding doesn't pile up
+        v = v + size * direction
+        margins = problem.rows @ v
     if length <= 1e-8 * scale:
-        return solution, max_iter, length
+        return v, max_iter, length
     raise ClassifierError(
         f"the fit didn't converge: its gradient is still {length:.1e} against {tol * scale:.1e}"
         f" after {max_iter} steps; a smaller C converges sooner"
     )
 
 
+def _step_size(
+    problem: _Problem, v: Floats, margins: Floats, direction: Floats, slope: float
+) -> float | None:
+    """The largest of 1, 1/2, 1/4, ... that lowers the loss enough (Armijo); None where none does."""
+    along = problem.rows @ direction
+    before, size = problem.loss(v, margins), 1.0
+    while size > 1e-12:
+        loss = problem.loss(v + size * direction, margins + size * along)
+        if loss <= before + 1e-4 * size * slope + _ROUNDING * abs(before):
+            return size
+        size /= 2
+    return None
+
+
 def _conjugate_gradients(problem: _Problem, curvature: Floats, gradient: Floats, accuracy: float) -> Floats:
-    """Solve H d = -gradient up to `accuracy` of its length, H = diag(1, .., 1, 0) + X' D X.
+    """Solve H d = -gradient up to `accuracy` of its length, H = diag(0, 1, .., 1) + X' D X.
 
     Rows have length 1, so H is near the identity but for the intercept, whose own curvature sum(D)
     is all the preconditioning that pays.
     """
     scaling = 1.0 / max(float(curvature.sum()), np.finfo(np.float64).tiny)
     solution, residual = np.zeros_like(gradient), -gradient
-    goal = accuracy * accuracy * _dot(gradient, gradient)
-
-    def scaled(v: Floats) -> Floats:
-        v = v.copy()
-        v[-1] *= scaling
-        return v
-
-    direction = scaled(residual)
-    product = _dot(residual, direction)
+    goal, product = accuracy * accuracy * _dot(gradient, gradient), 0.0
+    direction = np.zeros_like(gradient)
     for _ in range(CG_STEPS):
-        image = problem.gather(curvature * problem.margins(direction))
-        image[:-1] += direction[:-1]
+        square, own = _dot(residual[1:], residual[1:]), float(residual[0])
+        if square + own * own <= goal:
+            break
+        previous, product = product, square + scaling * own * own
+        direction *= product / previous if previous else 0.0
+        direction += residual
+        direction[0] += (scaling - 1.0) * own
+        image = problem.columns @ (curvature * (problem.rows @ direction))
+        image += direction
+        image[0] -= direction[0]
         size = product / _dot(direction, image)
         solution += size * direction
-        residual -= size * image
-        if _dot(residual, residual) <= goal:
-            break
-        conditioned = scaled(residual)
-        previous, product = product, _dot(residual, conditioned)
-        direction = conditioned + (product / previous) * direction
+        image *= size
+        residual -= image
     return solution

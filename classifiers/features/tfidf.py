@@ -51,8 +51,9 @@ class Features:
     Parameters: `use`, the features read (see FEATURES); `min_df`, in how many training records a term
     must occur to become a column.
 
-    Learned: `tokens_` (v,) sorted; `keys_` (terms,) sorted, see `pair_keys`; `idf_` (terms,);
-    `documents_`, the number of records fitted on. The columns are in lexicographic order.
+    Learned: `tokens_` (v,) sorted; `keys_` (terms,), see `pair_keys`; `idf_` (terms,); `documents_`, the
+    number of records fitted on. Frequent terms stand first, so that most of what a row reads of a model
+    lies together; equally frequent ones are in lexicographic order.
     """
 
     tokens_: tuple[str, ...]
@@ -76,6 +77,7 @@ class Features:
                 f"no term occurs in at least {self.min_df} of the {len(corpus):,} training records;"
                 f" there is nothing to learn from"
             )
+        kept = kept[np.argsort(-occurs[kept], kind="stable")]
         first, second = split_keys(corpus.keys[kept], len(corpus.tokens))
         used = np.unique(np.concatenate([first, second[second >= 0]]))
         idf = [math.log((1 + len(corpus)) / (1 + df)) + 1.0 for df in occurs[kept].tolist()]
@@ -91,7 +93,9 @@ class Features:
         alone = second < 0
         self._column_of_token = np.full(len(tokens) + 1, -1)  # the last is for tokens that aren't known
         self._column_of_token[first[alone]] = np.flatnonzero(alone)
-        self._pair_keys, self._pair_columns = keys[~alone], np.flatnonzero(~alone)
+        pairs = np.flatnonzero(~alone)
+        self._pair_columns = pairs[np.argsort(keys[pairs])]
+        self._pair_keys = keys[self._pair_columns]
         of_text = np.array([is_word(token) for token in tokens], bool)
         self._is_text = of_text[first]
         return self
@@ -164,14 +168,15 @@ class Features:
         first, second = number[first], np.where(alone, -1, number[second])
         at = np.flatnonzero((first >= 0) & (second >= 0))
         columns[at] = self._columns_of_pairs(pair_keys(first[at], second[at], len(self.tokens_)))
-        # Both vocabularies are sorted, so the columns stay in order within a row.
         counts = corpus.counts
         kept = columns[counts.indices] >= 0
         before = np.concatenate([[0], np.cumsum(kept)])
-        shape = (len(corpus), len(self.keys_))
-        return sparse.csr_matrix(
-            (counts.data[kept], columns[counts.indices[kept]], before[counts.indptr]), shape=shape
+        matrix = sparse.csr_matrix(
+            (counts.data[kept], columns[counts.indices[kept]], before[counts.indptr]),
+            shape=(len(corpus), len(self.keys_)),
         )
+        matrix.sort_indices()
+        return matrix
 
     def _columns_of_pairs(self, keys: Ints) -> Ints:
         """The column of each pair of known tokens, -1 where the pair is no column."""

@@ -85,7 +85,7 @@ def test_weights_are_those_of_scikit_learn():
     expected = peer.fit_transform([d.title for d in documents])
     ours = Features(("title",), min_df=2)
     got = ours.fit_transform(documents)
-    assert ours.get_feature_names_out() == sorted(peer.get_feature_names_out(), key=str.split)
+    assert sorted(ours.get_feature_names_out()) == sorted(peer.get_feature_names_out())
     columns = [peer.vocabulary_[name] for name in ours.get_feature_names_out()]
     assert np.abs(got - expected[:, columns]).max() < 1e-12
 
@@ -164,7 +164,7 @@ def test_only_the_rows_fitted_on_are_learned_from():
     assert Features(FEATURES).fit(subset).idf_.tobytes() == one.idf_.tobytes()
 
 
-def test_terms_below_min_df_are_no_columns():
+def test_terms_below_min_df_are_no_columns_and_frequent_ones_stand_first():
     documents = [Document("1", "a b"), Document("2", "a b b"), Document("3", "a c c")]
     assert Features(("title",), min_df=2).fit(documents).get_feature_names_out() == ["a", "a b", "b"]
     assert Features(("title",), min_df=3).fit(documents).get_feature_names_out() == ["a"]
