@@ -8,8 +8,12 @@ from typing import Any
 
 import pytest
 
+from catalog.ballots import AnswerMeta
 from catalog.chain import stored_run
 from catalog.store import Catalog, create
+from schema.ballots import Ballot
+from schema.scores import DecisionRun, Head, ModelRelease, Quota
+from schema.study import Study
 from schema.verification import Verification
 
 CATEGORIES = ("metaresearch", "open_science")
@@ -139,6 +143,100 @@ def write_package(tmp_path: Path) -> Callable[..., Path]:
     return write
 
 
+def study_record(**changes: Any) -> dict[str, Any]:
+    """A study of two people and a model with an adjudicator: a sample by rules, and a round of it."""
+    record: dict[str, Any] = {
+        "id": "tiny",
+        "title": "A tiny study",
+        "synthetic": True,
+        "rubric": {
+            "id": "rubric",
+            "version": "1",
+            "title": "What is it about?",
+            "categories": [
+                {"id": "metaresearch", "label": "Metaresearch"},
+                {"id": "open-science", "label": "Open science"},
+                {"id": "unreadable", "label": "Cannot be screened", "cannot_be_screened": True},
+            ],
+            "fields": [
+                {
+                    "id": "domain",
+                    "label": "Domain",
+                    "values": ["health", "physics"],
+                    "many": True,
+                    "required": "exactly_when",
+                    "when": "metaresearch",
+                },
+                {"id": "exclusion_reason", "label": "Why not?", "values": ["topic", "language"]},
+            ],
+            "asks_confidence": False,
+        },
+        "raters": [
+            {"id": "ann", "kind": "human", "name": "Ann"},
+            {"id": "ben", "kind": "human", "name": "Ben"},
+            {"id": "bot", "kind": "model", "name": "Bot", "version": "2026-01"},
+            {"id": "judge", "kind": "human", "name": "Judge"},
+        ],
+        "samples": [
+            {
+                "id": "first",
+                "salt": "s",
+                "strata": [
+                    {"id": "old", "where": {"field": "year", "at_most": 2009}, "draw": 6},
+                    {"id": "new", "where": {"otherwise": True}, "draw": 4},
+                ],
+            }
+        ],
+        "rounds": [
+            {
+                "id": "screen",
+                "title": "The screen",
+                "instrument": "title+abstract",
+                "raters": ["ann", "ben", "bot"],
+                "adjudicators": ["judge"],
+                "sample": "first",
+                "chunk_size": 4,
+                "seed": 7,
+            }
+        ],
+        "caveats": ["A synthetic study."],
+    }
+    return record | changes
+
+
+@pytest.fixture
+def make_study() -> Callable[..., Study]:
+    """Makes a study; see `study_record`."""
+    return lambda **changes: Study.model_validate(study_record(**changes))
+
+
+def bibliography(works: int, first: int = 0) -> str:
+    """Works w0, w1 and so on: even ones of 2001, odd ones of 2011, each with abstract, author and venue."""
+    return "".join(
+        f"@article{{w{n}, title={{Study of matter {n}}}, author={{Doe, Jane}}, journal={{Venue {n}}}, "
+        f"year={{{2001 + 10 * (n % 2)}}}, doi={{10.1000/w{n}}}, abstract={{Abstract {n}.}}}}\n"
+        for n in range(first, first + works)
+    )
+
+
+@pytest.fixture
+def shelf(catalog: Catalog, tmp_path: Path) -> Catalog:
+    """A catalog of twenty works, ten of 2001 and ten of 2011."""
+    path = tmp_path / "twenty.bib"
+    path.write_text(bibliography(20), encoding="utf-8")
+    catalog.import_file(path, "tester")
+    return catalog
+
+
+@pytest.fixture
+def studied(shelf: Catalog, make_study: Callable[..., Study]) -> Catalog:
+    """The tiny study with its sample drawn (6 of 10 and 4 of 10 works) and its manifest of 3 chunks."""
+    shelf.add_study(make_study(), "0" * 64, "tester")
+    shelf.draw_sample("tiny", "first", who="tester")
+    shelf.write_manifest("screen", "tester")
+    return shelf
+
+
 @pytest.fixture
 def catalog(tmp_path: Path) -> Iterator[Catalog]:
     """A new, empty catalog in a real file."""
@@ -148,7 +246,7 @@ def catalog(tmp_path: Path) -> Iterator[Catalog]:
 
 @pytest.fixture
 def full(catalog: Catalog, write_package: Callable[..., Path], tmp_path: Path) -> Catalog:
-    """A catalog with rows in every table."""
+    """A catalog with rows in every table, but for those of a study taken here (see `everything`)."""
     catalog.add_package(write_package(screened=screening_record()), "tester")
     bibliography = tmp_path / "some.bib"
     bibliography.write_text(
@@ -171,6 +269,49 @@ def full(catalog: Catalog, write_package: Callable[..., Path], tmp_path: Path) -
         "tester",
     )
     catalog.verify_artifact("demo-package", who="tester")
+    return catalog
+
+
+@pytest.fixture
+def everything(full: Catalog) -> Catalog:
+    """A catalog with rows in every table, also those of a study taken here."""
+    catalog = full
+    record = study_record()
+    record["samples"][0]["strata"] = [{"id": "all"}]
+    catalog.add_study(Study.model_validate(record), "0" * 64, "tester")
+    catalog.draw_sample("tiny", "first", who="tester")
+    (chunk,) = catalog.write_manifest("screen", "tester")
+    one, two = chunk.works
+    answers = [{"id": work, "decision": "out_of_scope"} for work in chunk.works]
+    catalog.record_answer("screen", 1, "bot", AnswerMeta(raw=json.dumps(answers)), answers, who="tester")
+    catalog.cast_vote("screen", "ann", Ballot(work=one, decision="unsure"), "tester")
+    catalog.skip("screen", "ann", two, "tester")
+    for reason in ("first", "second"):
+        catalog.adjudicate("screen", "judge", one, "unresolved", reason=reason, who="tester")
+    release = ModelRelease(
+        id="release",
+        title="A student",
+        status="score_only:v0-immature-baseline",
+        maturity="not_passed",
+        decimals=6,
+        heads=(Head(name="bot", categories=("metaresearch",)),),
+        source="trained here",
+        study="tiny",
+    )
+    catalog.record_release(release, {"made": "up"}, "1" * 64, {"weights.json": b"[]"}, "tester")
+    catalog.record_scores("release", [(one, [0.25]), (two, [0.75])], "tester")
+    quota = Quota(
+        head="bot", category="metaresearch", covered=2, k=1, positives=20, ess_positives=10, supported=True
+    )
+    run = DecisionRun(
+        id="run",
+        release="release",
+        status="machine_predicted_unvalidated",
+        works=2,
+        covered=2,
+        quotas=(quota,),
+    )
+    catalog.record_decisions(run, [(two, "metaresearch", ["bot"])], "tester")
     return catalog
 
 

@@ -1,6 +1,7 @@
 """Opening a file: a new one, an older one, a newer one, and what is no catalog at all."""
 
 import os
+import re
 import sqlite3
 import subprocess
 import sys
@@ -9,13 +10,16 @@ from pathlib import Path
 
 import pytest
 from sqlite_utils import Database
+from sqlite_utils.migrations import Migrations
 
 import catalog.database
 import catalog.migrations
-from catalog.append_only import trigger_problems
+from catalog import queries
+from catalog.append_only import APPEND_ONLY, trigger_problems, triggers
 from catalog.store import Catalog, CatalogError, create, open_catalog
 
 ROOT = Path(__file__).resolve().parents[2]
+KNOWN = len(catalog.migrations.STEPS)
 
 
 def rename_a_column(db: Database) -> None:
@@ -26,13 +30,13 @@ def rename_a_column(db: Database) -> None:
 @pytest.fixture
 def newer(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if this were a proofshelf with one more step."""
-    steps = (*catalog.migrations.STEPS, ("m0002_why", rename_a_column))
+    steps = (*catalog.migrations.STEPS, ("m9999_why", rename_a_column))
     monkeypatch.setattr(catalog.migrations, "STEPS", steps)
 
 
 def test_a_new_file_is_whole(catalog: Catalog) -> None:
     connection = catalog.connection
-    assert connection.execute("PRAGMA user_version").fetchone()[0] == 1
+    assert connection.execute("PRAGMA user_version").fetchone()[0] == KNOWN
     assert connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
     # synchronous = FULL (2): a commit is on the disk before it is said to be done.
     assert connection.execute("PRAGMA synchronous").fetchone()[0] == 2
@@ -111,12 +115,39 @@ def test_a_catalog_cut_short_ends_in_a_sentence(full: Catalog) -> None:
     assert any("is damaged" in sentence for sentence in sentences)
 
 
+def older_file(path: Path, steps: int, *statements: str) -> None:
+    """A file as an older proofshelf left it: its first steps, the guards of their tables, and rows."""
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("BEGIN")
+    done = Migrations(catalog.migrations.SET)
+    for name, apply in catalog.migrations.STEPS[:steps]:
+        done(name=name)(apply)
+    done.apply(Database(connection, recursive_triggers=False, execute_plugins=False))
+    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    columns = {
+        row[1] for table in sorted(tables) for row in connection.execute(f"PRAGMA table_info({table})")
+    }
+    for definition in triggers().values():
+        words = set(re.findall(r"\w+", definition.split("RAISE")[0]))
+        if words & (set(APPEND_ONLY) - tables) or ("origin" in words and "origin" not in columns):
+            continue
+        connection.execute(definition)
+    for statement in statements:
+        connection.execute(statement)
+    connection.execute(f"PRAGMA application_id = {catalog.database.APPLICATION_ID}")
+    connection.execute(f"PRAGMA user_version = {steps}")
+    connection.execute("COMMIT")
+    connection.close()
+
+
+INIT = "INSERT INTO events(at, who, action, subject, detail) VALUES ('t', 'tester', 'init', 'shelf.db', '{}')"
+
+
 @pytest.mark.usefixtures("newer")
 def test_an_older_file_is_upgraded_after_a_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "shelf.db"
-    with monkeypatch.context() as older:
-        older.setattr(catalog.migrations, "STEPS", catalog.migrations.STEPS[:1])
-        create(path, who="tester").close()
+    older_file(path, 1, INIT)
     with pytest.raises(
         CatalogError, match="was made by an older proofshelf and is upgraded by the next command"
     ):
@@ -124,7 +155,7 @@ def test_an_older_file_is_upgraded_after_a_copy(tmp_path: Path, monkeypatch: pyt
     with open_catalog(path, writable=True) as upgraded:
         kept = tmp_path / "shelf.db.version-1"
         assert upgraded.notice == f"{path} was upgraded; the catalog as it was is kept in {kept}"
-        assert upgraded.connection.execute("PRAGMA user_version").fetchone()[0] == 2
+        assert upgraded.connection.execute("PRAGMA user_version").fetchone()[0] == KNOWN + 1
         # The rebuilt table has its triggers again.
         assert trigger_problems(upgraded.connection) == []
         assert "why" in upgraded.db["rejected"].columns_dict
@@ -138,6 +169,57 @@ def test_an_older_file_is_upgraded_after_a_copy(tmp_path: Path, monkeypatch: pyt
     assert not [p for p in tmp_path.iterdir() if p.suffix in (".copy", ".new")]
 
 
+AT_FIRST = (
+    INIT,
+    "INSERT INTO slugs VALUES ('w', 'work')",
+    "INSERT INTO works(id, slug, title, created_at) VALUES (1, 'w', 'A title', 't')",
+    "INSERT INTO imports VALUES (1, 's', 'f', 'csl', 'r', '1', 'tester', 't', 't', 1, 1, 0, 0, 0, 0, '[]')",
+    "INSERT INTO supplements VALUES (5, 1, 'year', '1999', 1), (6, 1, 'venue', 'A venue', 1)",
+    "INSERT INTO raters VALUES (1, 'm', 'model', 'M', NULL, NULL), (2, 'n', 'model', 'N', NULL, NULL)",
+    "INSERT INTO rounds VALUES (1, 'r', 'S', 'R', 'title', '[\"a\"]', NULL, 2, NULL, NULL, 'it', NULL, NULL)",
+    "INSERT INTO votes(id, slug, round_id, work_id, rater_id, decision, categories, source_sha256, "
+    "recorded_at, recorded_by) VALUES (1, 'v', 1, 1, 1, 'in_scope', '[\"a\"]', 's', 't', 'tester'), "
+    "(2, 'x', 1, 1, 2, 'out_of_scope', '[]', 's', 't', 'tester')",
+    "INSERT INTO model_releases VALUES (1, 'p', 'P', NULL, 'score_only:v0', 'not_passed', NULL, 0, 3, 'it', "
+    "NULL, 's', 't', 'tester')",
+    "INSERT INTO heads VALUES (1, 1, 'h', NULL, 'a', 'unknown')",
+    "INSERT INTO scores VALUES (1, 1, 0.125)",
+    "INSERT INTO works_fts(rowid, title, abstract, venue, authors) "
+    "SELECT id, title, abstract, venue, authors FROM works_text",
+)
+
+
+def test_what_the_first_version_held_is_there_after_the_upgrade(tmp_path: Path) -> None:
+    path = tmp_path / "shelf.db"
+    older_file(path, 1, *AT_FIRST)
+    with open_catalog(path, writable=True) as upgraded:
+        assert upgraded.audit().problems == ()
+        db = upgraded.connection
+        page = queries.work(db, "w")
+        # What a later record had filled in is still filled in, under its row.
+        assert (page.work.year, page.work.venue, page.work.topics, page.work.field) == (
+            1999, "A venue", (), None,
+        )  # fmt: skip
+        assert db.execute("SELECT id FROM supplements ORDER BY id").fetchall() == [(5,), (6,)]
+        assert queries.search(db, "venue")[0] == 1
+        # Votes and scores of before stand as they were, now with their statuses.
+        (screen,) = page.screens
+        assert screen.round.origin == "published"
+        assert [view.status for view in screen.votes] == ["machine_direct_unvalidated"] * 2
+        assert [row.state for row in screen.categories] == ["single_source"]
+        (release,) = page.releases
+        assert release.rows[0].values == ("0.125",)
+        assert queries.overview(db).scores == 1
+        assert db.execute("SELECT status FROM scores_readable").fetchall() == [("score_only:v0",)]
+        # The rebuilt table takes the new fields, and is guarded like every other.
+        upgraded.connection.execute("INSERT INTO supplements VALUES (7, 1, 'topics', '[\"t\"]', 1)")
+        assert queries.work(db, "w").work.topics == ("t",)
+        with pytest.raises(sqlite3.IntegrityError, match="can't be changed"):
+            db.execute("UPDATE supplements SET value = '2000' WHERE id = 5")
+        with pytest.raises(sqlite3.IntegrityError, match="CHECK"):
+            db.execute("INSERT INTO supplements VALUES (8, 1, 'title', 'no', 1)")
+
+
 def test_a_step_that_fails_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "shelf.db"
     create(path).close()
@@ -147,7 +229,7 @@ def test_a_step_that_fails_changes_nothing(tmp_path: Path, monkeypatch: pytest.M
         db.conn.execute("SELECT * FROM nowhere")
 
     with monkeypatch.context() as patch:
-        patch.setattr(catalog.migrations, "STEPS", (*catalog.migrations.STEPS, ("m0002_breaks", breaks)))
+        patch.setattr(catalog.migrations, "STEPS", (*catalog.migrations.STEPS, ("m9999_breaks", breaks)))
         with pytest.raises(CatalogError, match="nowhere"):
             open_catalog(path, writable=True)
     with open_catalog(path, writable=True) as opened:
@@ -157,18 +239,18 @@ def test_a_step_that_fails_changes_nothing(tmp_path: Path, monkeypatch: pytest.M
 
 def test_a_newer_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "shelf.db"
-    steps = (*catalog.migrations.STEPS, ("m0002_details", lambda db: None))
+    steps = (*catalog.migrations.STEPS, ("m9999_details", lambda db: None))
     with monkeypatch.context() as newer:
         newer.setattr(catalog.migrations, "STEPS", steps)
         create(path).close()
     for writable in (True, False):
-        with pytest.raises(CatalogError, match=r"made by a newer proofshelf .*'m0002_details'.*; upgrade"):
+        with pytest.raises(CatalogError, match=r"made by a newer proofshelf .*'m9999_details'.*; upgrade"):
             open_catalog(path, writable=writable)
 
 
 def test_a_newer_version_number_is_refused(catalog: Catalog) -> None:
     catalog.connection.execute("PRAGMA user_version = 7")
-    with pytest.raises(CatalogError, match="its version is 7, this one knows 1"):
+    with pytest.raises(CatalogError, match=f"its version is 7, this one knows {KNOWN}"):
         open_catalog(catalog.path, writable=True)
 
 
