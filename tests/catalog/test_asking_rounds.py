@@ -152,8 +152,10 @@ class Clock:
 
 
 def run(catalog: Catalog, clock: Clock | None = None, seconds: float = 30, **more: Any) -> AskReport:
+    options = more.pop("options", {})
+
     def asker(view: RoundView) -> Asker:
-        return Asker(view.coverage[0].rater, more.pop("options", {}), None, seconds)
+        return Asker(view.coverage[0].rater, options, None, seconds)
 
     pace = (clock or Clock()).pace(more.pop("rate", None))
     return ask_round(catalog, more.pop("round_", "r"), "m", asker, pace=pace, **more)

@@ -70,7 +70,7 @@ def test_simple_study_has_one_category_and_takes_any_title(tmp_path: Path) -> No
          "rounds[0].chunk_sise: no such field; did you mean 'chunk_size'?"),
         ('salt = "pilot-2026" ', 'depth = 1 ', "[[samples]]", "samples[0].depth: no such field"),
         ('id = "trials"', 'id = "Trials!"', 'id = "Trials!"', "rubric.id: 'Trials!' isn't an id"),
-        ('when = "trial"\n', "", "[[rubric.fields]]",
+        ('required = "optional" ', 'required = "exactly_when" ', "[[rubric.fields]]",
          "rubric.fields[0]: field design: `when` goes with required = 'exactly_when', and only with it"),
         ('salt = "pilot-2026" ', "salt = 2026-01-01 ", "salt = 2026", "samples[0].salt: is a date or a time"),
         ('at_least = 2015', 'above = 2015', "above = 2015",

@@ -105,3 +105,80 @@ def shelf(run: Run, make: Make, tmp_path: Path) -> Path:
     assert run("init").exit_code == 0
     assert run("add", make()).exit_code == 0
     return tmp_path / "proofshelf.db"
+
+
+# Ten works, the first six of 2020, the last four of 2000; every second one speaks of a trial.
+NAMES = ("able", "baker", "charlie", "dog", "easy", "fox", "george", "how", "item", "jig")
+WORKS = "\n".join(
+    f"@article{{{name}, author={{{name.title()}, A.}}, year={{{2020 if n < 6 else 2000}}}, "
+    f"title={{{'Trial' if n % 2 == 0 else 'Survey'} of tea}}, abstract={{What {name} found.}}}}"
+    for n, name in enumerate(NAMES)
+)
+STUDY = """\
+id = "tea"
+title = "Trials of tea"
+caveats = ["Tea only."]
+[rubric]
+id = "tea-rubric"
+version = "1"
+title = "Trials"
+asks_confidence = false
+[[rubric.categories]]
+id = "trial"
+label = "Trial"
+[[rubric.categories]]
+id = "cannot"
+label = "Cannot be screened"
+cannot_be_screened = true
+[[raters]]
+id = "ada"
+kind = "human"
+name = "Ada"
+[[raters]]
+id = "ben"
+kind = "human"
+name = "Ben"
+[[raters]]
+id = "rule"
+kind = "model"
+name = "A rule, no language model"
+model = "proofshelf-keywords"
+[[samples]]
+id = "half"
+salt = "s"
+[[samples.strata]]
+id = "recent"
+where = { field = "year", at_least = 2015 }
+draw = 3
+[[samples.strata]]
+id = "older"
+where = { otherwise = true }
+draw = 2
+[[rounds]]
+id = "all"
+title = "Every work"
+instrument = "title+abstract"
+raters = ["ada", "ben", "rule"]
+adjudicators = ["ada"]
+chunk_size = 4
+[[rounds]]
+id = "sampled"
+title = "A sample"
+instrument = "title"
+raters = ["ada"]
+sample = "half"
+chunk_size = 5
+"""
+
+
+@pytest.fixture
+def tea(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A catalog with ten works and a study of them: sample drawn, manifests written, nobody has voted."""
+    monkeypatch.setenv("LLM_USER_PATH", str(tmp_path / "llm"))
+    (tmp_path / "works.bib").write_text(WORKS, encoding="utf-8")
+    (tmp_path / "study.toml").write_text(STUDY, encoding="utf-8")
+    for line in ("init", "import works.bib", "screen design study.toml", "screen sample tea half",
+                 "screen manifest all", "screen manifest sampled"):  # fmt: skip
+        result = run(*line.split())
+        assert result.exit_code == 0, result.output
+    return tmp_path

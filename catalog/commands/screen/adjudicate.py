@@ -94,7 +94,7 @@ def _sit(
     if session.rater not in {rater.id for rater in view.adjudicators}:
         given = ", ".join(rater.id for rater in view.adjudicators) or "nobody"
         raise Refused(
-            f"{session.rater!r} is no adjudicator of round {session.round}; the study names {given}"
+            f"{session.rater!r} is no adjudicator of round {session.round}, which has {given}"
         )
     works = screening_queries.contested(catalog.connection, session.round, pending=not again)
     keys = {"i": "include", "e": "exclude", "n": "unresolved", "s": "skip", "q": "quit"}

@@ -45,8 +45,7 @@ cannot_be_screened = true     # stands alone; leaves every other category unknow
 id = "design"
 label = "Design of the trial"
 values = ["parallel", "crossover", "cluster", "other"]
-required = "exactly_when"     # or "always", "optional"
-when = "trial"
+required = "optional"         # or "always"; or "exactly_when", with when = "trial"
 
 [[raters]]
 id = "ada"

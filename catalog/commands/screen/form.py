@@ -22,11 +22,12 @@ class Back(Exception):
     """The person wants to begin this work again."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Input:
-    """Where answers come from, and where questions go."""
+    """Where answers come from, and where questions go. `ahead` was typed before it was asked for."""
 
     say: Say
+    ahead: str = ""
 
     @property
     def single_keys(self) -> bool:
@@ -40,6 +41,8 @@ class Input:
             self.say(f"{question} [{offered}]")
             given = self._one_key() if self.single_keys else self.line("").strip().lower()
             if given in keys:
+                if self.single_keys:
+                    self.say(keys[given])  # a key leaves nothing on the screen by itself
                 return given
             self.say(f"{given!r} isn't one of {', '.join(keys)}")
 
@@ -47,10 +50,14 @@ class Input:
         """A line of text, without its end. Raises Ended."""
         if question:
             self.say(question)
+        before, end, rest = self.ahead.replace("\r", "\n").partition("\n")
+        self.ahead = rest
+        if end:
+            return before
         line = sys.stdin.readline()
         if not line:
             raise Ended
-        return line.rstrip("\n")
+        return before + line.rstrip("\n")
 
     def numbers(self, question: str, choices: Sequence[str], least: int, most: int) -> tuple[str, ...]:
         """Some of the choices, named by their numbers; `b` raises Back, the end of input Ended."""
@@ -70,10 +77,16 @@ class Input:
                 return tuple(choices[n - 1] for n in picked)
 
     def _one_key(self) -> str:
-        try:
-            return click.getchar().lower()
-        except EOFError:
-            raise Ended from None
+        if not self.ahead:
+            try:
+                came = click.getchar()
+            except EOFError:
+                raise Ended from None
+            if came.startswith("\x1b"):
+                return came  # an arrow, say: several characters, one key
+            self.ahead = came  # all that was typed, or pasted, since
+        given, self.ahead = self.ahead[0], self.ahead[1:]
+        return given.lower()
 
 
 def ask_ballot(given: Input, rubric: Rubric, work: str, decision: str) -> Ballot:

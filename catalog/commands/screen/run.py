@@ -1,5 +1,6 @@
 """`proofshelf screen run`."""
 
+from collections import Counter
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
@@ -111,11 +112,12 @@ def _show(report: AskReport, chunks: int | None) -> None:
     if report.quarantined_attempts or report.failed_attempts:
         say(f"{count(report.quarantined_attempts, 'answer')} in quarantine, "
             f"{count(report.failed_attempts, 'request')} without an answer; neither is a vote.")  # fmt: skip
-    for problem in report.problems[:SHOWN]:
-        say(f"chunk {problem.chunk}, attempt {problem.attempt}, {problem.state}: {'; '.join(problem.report)}",
-            style="yellow", indent=2)  # fmt: skip
-    if len(report.problems) > SHOWN:
-        say(f"and {len(report.problems) - SHOWN:,} more, all kept with their answers", indent=2)
+    alike = Counter((p.chunk, p.state, p.report) for p in report.problems)
+    for (chunk, state, sentences), times in list(alike.items())[:SHOWN]:
+        often = "" if times == 1 else f", {times} times"
+        say(f"chunk {chunk}, {state}{often}: {'; '.join(sentences)}", style="yellow", indent=2)
+    if len(alike) > SHOWN:
+        say(f"and {len(alike) - SHOWN:,} more; all are kept", indent=2)
     if report.input_tokens or report.output_tokens:
         cost = "" if report.cost is None else f"; cost {report.cost} at the prices given"
         say(f"{report.input_tokens:,} tokens read, {report.output_tokens:,} written{cost}.")
