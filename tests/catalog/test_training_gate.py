@@ -17,8 +17,10 @@ def predictions(scores: np.ndarray, labels: np.ndarray = LABELS, works: range = 
     rows = [",".join(COLUMNS)]
     for i in works:
         label = "" if labels[i] < 0 else str(labels[i])
-        cells = {"work": f"w{i:04}", "head": "ann", "category": "topic", "fold": str(i % 5),
-                 "group": f"v{i % 60}", "y": label, "weight": "1.0", "score": repr(float(scores[i]))}  # fmt: skip
+        cells = {
+            "work": f"w{i:04}", "head": "ann", "category": "topic", "fold": str(i % 5),
+            "group": f"v{i % 60}", "y": label, "weight": "1.0", "score": repr(float(scores[i])),
+        }  # fmt: skip
         rows.append(",".join(cells.get(c, "") for c in COLUMNS))
     return "\n".join(rows) + "\n"
 
