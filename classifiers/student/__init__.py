@@ -2,7 +2,9 @@
 
 from classifiers.student.crossfit import LinearHeads
 from classifiers.student.labels import LabelCounts
+from classifiers.student.model import Model, Scores
 from classifiers.student.parameters import HeadName, Parameters, Progress
+from classifiers.student.scoring import score_frame
 from classifiers.student.thresholds import Calls, Confusion
 from classifiers.student.train import OutOfFold, TrainedHead, TrainedStudent, train
 
@@ -12,10 +14,13 @@ __all__ = [
     "HeadName",
     "LabelCounts",
     "LinearHeads",
+    "Model",
     "OutOfFold",
     "Parameters",
     "Progress",
+    "Scores",
     "TrainedHead",
     "TrainedStudent",
+    "score_frame",
     "train",
 ]

@@ -88,6 +88,9 @@ def labelled(documents: Sequence[Document], labels: Mapping[HeadName, Any], weig
     if not labels:
         raise ClassifierError("there are no heads to train; give labels of at least one side and category")
     ids = [document.id for document in documents]
+    for name in ids:
+        if not name or not name.encode("utf-8", "replace").decode("utf-8") == name:
+            raise ClassifierError(f"{name!r} is no id of a record; expected a text that isn't empty")
     order = sorted(range(len(ids)), key=ids.__getitem__)
     for one, other in pairwise(order):
         if ids[one] == ids[other]:

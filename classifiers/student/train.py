@@ -16,6 +16,7 @@ from classifiers.linear import Floats
 from classifiers.student.crossfit import LinearHeads, Task, cross_fit_models, left_out, two_classes
 from classifiers.student.evidence import Evidence, evidence
 from classifiers.student.labels import Ints, LabelCounts, Labelled, labelled
+from classifiers.student.model import Model
 from classifiers.student.parameters import HeadName, Parameters, Progress
 from classifiers.student.thresholds import Calls
 from schema.scores import Availability
@@ -73,21 +74,24 @@ class OutOfFold:
 class TrainedStudent:
     """A model with the evidence that its figures rest on.
 
-    model : columns of the available heads only, in their order. inputs_sha256 : of records, labels
+    linear : columns of the available heads only, in their order. inputs_sha256 : of records, labels
     and weights.
     """
 
     parameters: Parameters
     seed: int
     heads: tuple[TrainedHead, ...]
-    model: LinearHeads
+    linear: LinearHeads
     out_of_fold: OutOfFold
     inputs_sha256: str
 
     @property
-    def available(self) -> tuple[TrainedHead, ...]:
-        """The heads that make scores."""
-        return tuple(head for head in self.heads if head.available)
+    def model(self) -> Model:
+        """What scores new records: the available heads, in their order."""
+        available = [head for head in self.heads if head.available]
+        return Model(
+            tuple(head.name for head in available), self.linear, tuple(head.calibrator for head in available)
+        )
 
 
 def train(
@@ -155,8 +159,8 @@ def train(
         if progress:
             progress(models + i + 1, models + len(columns), f"calibration of {heads[column].name}")
     kept = np.flatnonzero(fitted.fitted)
-    model = LinearHeads(fitted.final.features, fitted.final.coef[:, kept], fitted.final.intercept[kept])
-    return TrainedStudent(parameters, seed, tuple(heads), model, table, data.sha256())
+    linear = LinearHeads(fitted.final.features, fitted.final.coef[:, kept], fitted.final.intercept[kept])
+    return TrainedStudent(parameters, seed, tuple(heads), linear, table, data.sha256())
 
 
 def _empty(shape: tuple[int, int], folds: int) -> tuple[Floats, Floats, Floats]:
