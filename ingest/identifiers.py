@@ -88,6 +88,12 @@ def normalise(scheme: str, value: str) -> Identifier | None:
     return _BY_SCHEME[scheme](value)
 
 
+def named_by_address(value: str) -> Identifier | None:
+    """The work that an address at doi.org, arxiv.org, openalex.org or PubMed names, if it is one."""
+    identifier = normalise("url", value)
+    return identifier if identifier is not None and identifier.scheme != "url" else None
+
+
 def identifiers_in(text: str) -> tuple[Identifier, ...]:
     """Every identifier that running text names, each once, in order of appearance.
 

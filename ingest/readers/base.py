@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TextIO
 
 from pydantic import ValidationError
 
@@ -12,9 +13,12 @@ from schema.work import Rejected, Work
 class Parsed:
     """One record taken in.
 
-    `raw` is its text as the file has it (line ends as `\\n`), `line` where it starts, `key` the name
-    it has in the file: a second record of the same name is called `name#2`. `notes` are sentences
-    about the record in this file; what concerns the work itself stands in `work.note`.
+    `raw` is its text as the file has it (line ends as `\\n`; a row of a table with the header above it),
+    `line` where it starts, `key` the name it has in the file: a second record of the same name is called
+    `name#2`, except by a reader that forgets names since its files hold millions (OpenAlex). `notes` are
+    sentences about the record in this file; what concerns the work itself stands in `work.note`.
+    `offset` is how many characters stand before it, where lines are too long to say much; in an archive,
+    `member` is the file that it comes from, and both count within that.
     """
 
     work: Work
@@ -22,6 +26,8 @@ class Parsed:
     line: int | None
     key: str
     notes: tuple[str, ...] = ()
+    offset: int | None = None
+    member: str | None = None
 
 
 @dataclass(frozen=True)
@@ -30,6 +36,11 @@ class Reader:
 
     `recognises` sees the whole decoded text. `read` may raise nothing: what it can't take in, it
     yields as `Rejected`. `version` changes whenever the same file may give other records.
+
+    A reader for files of any length also has `stream`, which does the same from a text stream and holds
+    little more than a record. Its `recognises` sees only the first part of the text (64 Ki characters),
+    `remarks` gives sentences about the whole file from the same part, and bytes that aren't UTF-8 come as
+    `surrogateescape` makes them (`ingest.sources.mended`).
     """
 
     format: str
@@ -37,6 +48,8 @@ class Reader:
     describes_itself_by: str
     recognises: Callable[[str], bool]
     read: Callable[[str], Iterator[Parsed | Rejected]]
+    stream: Callable[[TextIO], Iterator[Parsed | Rejected]] | None = None
+    remarks: Callable[[str], tuple[str, ...]] | None = None
 
 
 @dataclass(frozen=True)

@@ -1,26 +1,20 @@
 """Which readers there are, and which one a file needs."""
 
-import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from importlib.metadata import entry_points
 from pathlib import Path
 
 from ingest.errors import IngestError
-from ingest.readers import bibtex, csl
-from ingest.readers.base import Reader, Reading
+from ingest.readers import bibtex, csl, openalex, table
+from ingest.readers.base import Parsed, Reader, Reading
+from ingest.readers.decoding import UTF16, decode
+from ingest.sources import WHOLE, Member, Source, open_source
+from schema.work import Rejected
 
 GROUP = "proofshelf.readers"
-_BUILT_IN = (bibtex.READER, csl.READER)
-_MAGIC = (
-    (b"%PDF-", "a PDF"),
-    (b"PK\x03\x04", "a ZIP archive (or an Office document)"),
-    (b"\x1f\x8b", "a gzip archive"),
-    (b"SQLite format 3\x00", "an SQLite database"),
-    (b"\x89PNG", "a PNG image"),
-    (b"\xff\xd8\xff", "a JPEG image"),
-    (b"\xd0\xcf\x11\xe0", "an old Office document"),
-)
-# What `surrogateescape` makes of a byte that isn't UTF-8 -> the character that Windows-1252 has there.
-_WINDOWS_1252 = {0xDC00 + byte: bytes([byte]).decode("cp1252", "replace") for byte in range(128, 256)}
+_BUILT_IN = (bibtex.READER, csl.READER, openalex.READER, table.READER)
+_SHOWN = 5
 
 
 def readers() -> tuple[dict[str, Reader], tuple[str, ...]]:
@@ -45,82 +39,154 @@ def readers() -> tuple[dict[str, Reader], tuple[str, ...]]:
 def read(source: Path | str | bytes, filename: str | None = None) -> Reading:
     """Read a bibliography, its format recognised by what it contains and not by its name.
 
-    `source` is a path, or the bytes of a file; `filename` is what messages call it. The file is
-    hashed and decoded at once, its records come one by one. Raises IngestError, with one sentence,
-    where there is no text to read or no reader knows it.
+    `source` is a path, or the bytes of a file; it may be gzipped, or a ZIP archive of files in one format.
+    `filename` is what messages call it. The file is hashed at once, its records come one by one. Raises
+    IngestError, with one sentence, where there is no text to read or no reader knows it, and from
+    `records` where the file is changed while they are read.
     """
-    if isinstance(source, bytes):
-        name, data = filename or "the input", source
-    else:
-        name, data = filename or str(source), _bytes_of(Path(source))
-    text, notes = _text_of(data, name)
+    file = open_source(source, filename)
     available, problems = readers()
-    for reader in available.values():
-        if reader.recognises(text):
-            return Reading(
-                filename=name,
-                format=reader.format,
-                reader=f"proofshelf {reader.format}" if reader in _BUILT_IN else reader.format,
-                reader_version=reader.version,
-                sha256=hashlib.sha256(data).hexdigest(),
-                notes=notes + problems,
-                records=reader.read(text),
-            )
-    start = " ".join(text[:200].split())[:40]
-    known = "; ".join(f"{r.format} ({r.describes_itself_by})" for r in available.values())
-    also = "".join(f"; {problem}" for problem in problems)
-    raise IngestError(
-        f"{name}: no reader recognises this file, which starts with {start!r}; known formats, all tried: "
-        f"{known}{also}."
+    with file.members() as members:
+        found = _recognise(file, members, available, problems)
+    return Reading(
+        filename=file.name,
+        format=found.reader.format,
+        reader=f"proofshelf {found.reader.format}" if found.reader in _BUILT_IN else found.reader.format,
+        reader_version=found.reader.version,
+        sha256=file.sha256,
+        notes=found.notes() + problems,
+        records=_records(file, found),
     )
 
 
-def _bytes_of(path: Path) -> bytes:
-    try:
-        if path.is_dir():
-            raise IngestError(f"{path}: this is a folder; give the files in it one by one.")
-        if path.exists() and not path.is_file():
-            raise IngestError(f"{path}: this is no ordinary file, so it can't be read.")
-        return path.read_bytes()
-    except FileNotFoundError:
-        raise IngestError(f"{path}: there is no such file; check the spelling and the folder.") from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise IngestError(f"{path}: can't be read ({reason}).") from error
+@dataclass
+class _Found:
+    """A file's reader and those of its texts, by their place, that it recognised.
+
+    A text is None where it is streamed; `damaged` are those that couldn't be read to where they would
+    have been recognised.
+    """
+
+    reader: Reader
+    texts: dict[int, str | None]
+    remarks: list[str]
+    left_out: list[str]
+    damaged: dict[int, str]
+
+    def notes(self) -> tuple[str, ...]:
+        """Sentences about the whole file."""
+        notes = list(self.remarks)
+        if self.left_out:
+            shown = ", ".join(self.left_out[:_SHOWN])
+            more = f" and {len(self.left_out) - _SHOWN} more" if len(self.left_out) > _SHOWN else ""
+            notes.append(f"files of the archive that aren't {self.reader.format} are left out: {shown}{more}")
+        return tuple(notes)
 
 
-def _text_of(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
-    """Decode to text with `\\n` line ends; whatever isn't UTF-8 is read as Windows-1252, with a note."""
-    if not data:
-        raise IngestError(f"{name}: the file is empty (0 bytes), so there is nothing to read.")
-    for magic, what in _MAGIC:
-        if data.startswith(magic):
-            raise IngestError(f"{name}: this is {what}, not a bibliography; export it as BibTeX or CSL-JSON.")
-    notes: list[str] = []
-    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+def _recognise(
+    file: Source, members: list[Member], available: dict[str, Reader], problems: tuple[str, ...]
+) -> _Found:
+    """The reader of the first text that any reader recognises, and all that it recognises.
+
+    Streaming readers are asked first: they need to see no more than the first part.
+    """
+    if not members:
+        raise IngestError(f"{file.name}: this ZIP archive holds no files")
+    streaming = [reader for reader in available.values() if reader.stream is not None]
+    found: _Found | None = None
+    start = ""
+    left_out: list[str] = []
+    damaged: dict[int, str] = {}
+    for index, member in enumerate(members):
+        head = member.head()
+        start = start or head[:200]
+        candidates = streaming if found is None else [found.reader]
+        reader = next((reader for reader in candidates if reader.recognises(head)), None)
+        if reader is None:
+            if member.problem is not None:
+                damaged[index] = member.problem
+            else:
+                left_out.append(member.name or "")
+            continue
+        if found is None:
+            found = _Found(reader, {}, [UTF16] if member.utf16 else [], left_out, damaged)
+            found.remarks += reader.remarks(head) if reader.remarks is not None else ()
+        found.texts[index] = None
+    return found or _recognise_whole(file, members, available, problems, start, damaged)
+
+
+def _recognise_whole(
+    file: Source, members: list[Member], available: dict[str, Reader], problems: tuple[str, ...], start: str,
+    damaged: dict[int, str],
+) -> _Found:  # fmt: skip
+    """The same by readers that want to see texts whole."""
+    whole = [reader for reader in available.values() if reader.stream is None]
+    found: _Found | None = None
+    left_out: list[str] = []
+    room = WHOLE
+    for index, member in enumerate(members):
+        if index in damaged and member.name is not None:
+            continue
         try:
-            text = data.decode("utf-16")
-        except UnicodeDecodeError as error:
-            raise IngestError(f"{name}: starts like UTF-16 but isn't it; save the file as UTF-8.") from error
-        notes.append("the file is UTF-16; UTF-8 is what others expect")
-    else:
-        text = data.decode("utf-8-sig", "surrogateescape")
-    if "\x00" in text:
-        at = text.index("\x00")
-        raise IngestError(
-            f"{name}: this is a binary file (zero byte at character {at + 1}); expected text such as BibTeX."
-        )
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
-    if not text.isascii():
-        foreign = [i for i, c in enumerate(text) if "\udc80" <= c <= "\udcff"]
-        if foreign:
-            line = text.count("\n", 0, foreign[0]) + 1
-            text = text.translate(_WINDOWS_1252)
-            bytes_ = "byte isn't" if len(foreign) == 1 else "bytes aren't"
-            notes.append(
-                f"{len(foreign)} {bytes_} UTF-8 (first in line {line}); read as Windows-1252 (Latin-1), "
-                "so check the accents there"
-            )
-    if not text.strip("\ufeff \t\n"):
-        raise IngestError(f"{name}: there is only white space in this file, so there is nothing to read.")
-    return text, tuple(notes)
+            data = member.whole()
+        except IngestError as error:
+            raise IngestError(f"{file.name}: {error}") from error
+        room -= len(data) if member.name is not None else 0
+        if room < 0:
+            raise IngestError(f"{file.name}: its texts are longer than 1 GiB; import them one by one")
+        try:
+            text, notes = decode(data, member.name or file.name)
+        except IngestError:
+            if member.name is None:
+                raise
+            left_out.append(member.name)
+            continue
+        candidates = whole if found is None else [found.reader]
+        reader = next((reader for reader in candidates if reader.recognises(text)), None)
+        if reader is None:
+            left_out.append(member.name or "")
+            continue
+        if found is None:
+            found = _Found(reader, {}, [], left_out, damaged)
+        found.texts[index] = text
+        found.remarks += notes if member.name is None else (f"{member.name}: {note}" for note in notes)
+    if found is not None:
+        return found
+    known = "; ".join(f"{r.format} ({r.describes_itself_by})" for r in available.values())
+    also = "".join(f"; {problem}" for problem in problems)
+    raise IngestError(
+        f"{file.name}: no reader recognises this file, which starts with {' '.join(start.split())[:40]!r}; "
+        f"known formats, all tried: {known}{also}."
+    )
+
+
+def _records(file: Source, found: _Found) -> Iterator[Parsed | Rejected]:
+    """The records of all texts in their order; what a text's bytes lack is a rejected record of its own."""
+    reader = found.reader
+    with file.members() as members:
+        for index, member in enumerate(members):
+            if index in found.damaged:
+                yield _placed(Rejected(raw="", reason=found.damaged[index]), member)
+                continue
+            if index not in found.texts:
+                continue
+            text = found.texts[index]
+            if text is not None or reader.stream is None:
+                for record in reader.read(text or ""):
+                    yield _placed(record, member)
+                continue
+            with member.text() as stream:
+                for record in reader.stream(stream):
+                    yield _placed(record, member)
+            if member.problem is not None:
+                lost = Rejected(raw="", reason=f"records may be missing here: {member.problem}")
+                yield _placed(lost, member)
+
+
+def _placed(record: Parsed | Rejected, member: Member) -> Parsed | Rejected:
+    """The record with the name of the file that it comes from, inside an archive."""
+    if member.name is None:
+        return record
+    if isinstance(record, Parsed):
+        return replace(record, member=member.name)
+    return record.model_copy(update={"reason": f"{member.name}: {record.reason}"})

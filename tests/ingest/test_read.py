@@ -56,7 +56,9 @@ def test_format_is_recognised_by_content(data: bytes, expected: str) -> None:
             "x: no reader recognises this file, which starts with 'Dear all, hello'; "
             "known formats, all tried: "
             "bibtex (a line that starts with '@type{key,'); "
-            "csl-json (JSON objects with 'title', 'author', 'issued').",
+            "csl-json (JSON objects with 'title', 'author', 'issued'); "
+            "openalex (JSON with ids such as 'https://openalex.org/W2741809807', or 'authorships'); "
+            "table (CSV or TSV whose first line names a column 'title' and another known one).",
         ),
     ],
 )
@@ -134,7 +136,7 @@ def test_installed_readers_are_found_and_broken_ones_named(monkeypatch: pytest.M
     monkeypatch.setattr(registry, "entry_points", lambda group: points)
     monkeypatch.setattr(EntryPoint, "load", _load_mine(EntryPoint.load))
     found, problems = readers()
-    assert list(found) == ["bibtex", "csl-json", "mine"]
+    assert list(found) == ["bibtex", "csl-json", "openalex", "table", "mine"]
     assert "'gone' (no_such_module_of_ours:READER) can't be loaded" in problems[0]
     assert "'odd' (json:dumps) isn't an ingest.readers.Reader" in problems[1]
     assert problems == read(BIB, "x").notes
