@@ -16,6 +16,7 @@ from catalog.database import snapshot
 from catalog.errors import CatalogError
 from catalog.manifests import as_record, is_as_added
 from catalog.packages import analysis_row, claim_row, file_row
+from catalog.screening_audit import screening_problems
 from schema.verification import GENESIS, Verification, chain_hash
 
 
@@ -84,6 +85,8 @@ def audit(connection: sqlite3.Connection, anchor_path: Path, expect: str | None 
             found.add("trigger", sentence)
         _rows(connection, found)
         _manifests(connection, found)
+        for sentence in screening_problems(connection):
+            found.add("screening", sentence)
     return AuditReport(
         runs, head.last, head.hash, anchor, expected, tuple(found.problems), tuple(found.notes)
     )

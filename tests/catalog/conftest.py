@@ -210,7 +210,7 @@ def make_study() -> Callable[..., Study]:
     return lambda **changes: Study.model_validate(study_record(**changes))
 
 
-def bibliography(works: int, first: int = 0) -> str:
+def works_as_bibtex(works: int, first: int = 0) -> str:
     """Works w0, w1 and so on: even ones of 2001, odd ones of 2011, each with abstract, author and venue."""
     return "".join(
         f"@article{{w{n}, title={{Study of matter {n}}}, author={{Doe, Jane}}, journal={{Venue {n}}}, "
@@ -220,10 +220,16 @@ def bibliography(works: int, first: int = 0) -> str:
 
 
 @pytest.fixture
+def bibliography() -> Callable[..., str]:
+    """Writes works as BibTeX; see `works_as_bibtex`."""
+    return works_as_bibtex
+
+
+@pytest.fixture
 def shelf(catalog: Catalog, tmp_path: Path) -> Catalog:
     """A catalog of twenty works, ten of 2001 and ten of 2011."""
     path = tmp_path / "twenty.bib"
-    path.write_text(bibliography(20), encoding="utf-8")
+    path.write_text(works_as_bibtex(20), encoding="utf-8")
     catalog.import_file(path, "tester")
     return catalog
 
