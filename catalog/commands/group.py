@@ -32,6 +32,7 @@ COMMANDS = {
     "export": "export",
     "browse": "browse",
     "screen": "screen",
+    "classify": "classify",
     "seal": "seal",
     "schema": "schema",
 }

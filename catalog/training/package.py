@@ -98,7 +98,7 @@ def claim_id(head: HeadName, figure: str) -> str:
 
 def _claims(student: TrainedStudent, report: Mapping[str, Any], analyses: list[str]) -> list[dict[str, Any]]:
     claims: list[dict[str, Any]] = []
-    for head in student.available:
+    for head in (head for head in student.heads if head.available):
         base = ("heads", head.name.side, head.name.category)
         found = _at(report, base)
         if found is None:

@@ -60,7 +60,7 @@ def load_model(catalog: "Catalog", page: ModelPage) -> Model:
                     "nothing is scored with it (`proofshelf audit` says more)"
                 )
             shutil.copyfile(catalog.objects.path(file.sha256), Path(folder, Path(file.path).name))
-        return load(Path(folder)).model
+        return load(Path(folder), page.release.version).model
 
 
 def score_catalog(

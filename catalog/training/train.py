@@ -16,9 +16,10 @@ from classifiers.analyses.out_of_fold import predictions_csv
 from classifiers.features import check_served
 from classifiers.features.documents import Coverage
 from classifiers.metrics.summary import plain
-from classifiers.release import save
+from classifiers.release import code_sha256, save
 from classifiers.report import calibration_report
 from classifiers.student import Parameters, TrainedHead, TrainedStudent, train
+from classifiers.student.labels import labelled
 from schema.scores import Head, ModelRelease
 from schema.states import FileState, Status, score_status
 
@@ -45,7 +46,7 @@ class Choices:
 
 @dataclass(frozen=True)
 class Trained:
-    """A release as it was recorded, and what training found; `gate` is None for one that was here."""
+    """A release as it was recorded, and what training found; one that was here has no heads and no gate."""
 
     release: ModelRelease
     heads: tuple[TrainedHead, ...]
@@ -58,8 +59,8 @@ def train_release(
 ) -> Trained:
     """Train a student of a study and record it as a package and a release of one name.
 
-    The same votes, parameters, code and seed give the release that is here already. Raises CatalogError,
-    or ClassifierError for what can't be learned from.
+    The same votes, parameters, code and seed give the release that is here already, without training.
+    Raises CatalogError, or ClassifierError for what can't be learned from.
     """
     connection = catalog.connection
     page = screening_queries.study_page(connection, study)
@@ -69,25 +70,24 @@ def train_release(
     frame = Coverage.of(document for _, document in screening_queries.frame_documents(connection))
     for instrument in labels.instruments:
         check_served(choices.parameters.features, frame, instrument)  # type: ignore[arg-type]
+    earlier = _earlier(catalog, study)
+    made_from = _made_from(labels, choices)
+    for known in earlier:
+        if known.made_from == made_from:
+            return Trained(known.release, (), None, labels)
     student = train(
         labels.documents, labels.labels, labels.weights, choices.parameters,
         seed=choices.seed, jobs=choices.jobs,
         progress=None if progress is None else lambda done, total, what: progress(what, done, total),
     )  # fmt: skip
     predictions = predictions_csv(student, labels.documents, labels.strata)
-    earlier = _earlier(catalog, study)
     number = len(earlier) + 1
+    calibrated = [str(h.name) for h in student.heads if h.available and h.calibrator is not None]
+    past, newest = [known.as_past for known in earlier], PastRelease(number, labels.panel, predictions)
+    gate = judge_gate(past, newest, calibrated, choices.gate, choices.seed)
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
-        (root / MODEL).mkdir()
-        version = save(student, root / MODEL)
-        for known in earlier:
-            if known.release.version == version:
-                return Trained(known.release, student.heads, None, labels)
-        calibrated = [str(head.name) for head in student.available if head.calibrator is not None]
-        past = [known.as_past for known in earlier]
-        newest = PastRelease(number, labels.panel, predictions)
-        gate = judge_gate(past, newest, calibrated, choices.gate, choices.seed)
+        version = save(student, root / MODEL, gate.maturity).version
         slug = f"{study}-r{number}"
         (root / "outputs").mkdir()
         (root / PREDICTIONS).write_text(predictions, encoding="utf-8")
@@ -103,7 +103,7 @@ def train_release(
             with_texts=page.synthetic if choices.with_texts is None else choices.with_texts,
         )  # fmt: skip
         release = _release(slug, title, version, number, student, labels, gate)
-        record = _record(number, student, labels, gate, report)
+        record = {"made_from": made_from} | _record(number, student, labels, gate, report)
         files = {
             path.relative_to(root).as_posix(): path.read_bytes()
             for path in sorted(root.rglob("*"))
@@ -114,9 +114,19 @@ def train_release(
     return Trained(release, student.heads, gate, labels)
 
 
+def _made_from(labels: StudyLabels, choices: Choices) -> dict[str, Any]:
+    """Everything that decides what is learned: the same again is the same release."""
+    return {
+        "inputs_sha256": labelled(labels.documents, labels.labels, labels.weights).sha256(),
+        "code_sha256": code_sha256(), "parameters": choices.parameters.to_json(), "seed": choices.seed,
+        "gate": choices.gate,
+    }  # fmt: skip
+
+
 @dataclass(frozen=True)
 class _Earlier:
     release: ModelRelease
+    made_from: dict[str, Any]
     as_past: PastRelease
 
 
@@ -135,7 +145,7 @@ def _earlier(catalog: "Catalog", study: str) -> list[_Earlier]:
             )
         data = catalog.objects.path(file.sha256).read_bytes().decode("utf-8")
         past = PastRelease(int(page.record["number"]), str(page.record["panel"]), data)
-        found.append(_Earlier(page.release, past))
+        found.append(_Earlier(page.release, dict(page.record.get("made_from", {})), past))
     return found
 
 
@@ -146,7 +156,7 @@ def _release(
     return ModelRelease(
         id=slug, title=title, version=version, status=score_status(gate.maturity).value,
         maturity=gate.maturity, training_rounds=number,
-        calibrated=all(h.calibrator is not None for h in student.available),
+        calibrated=all(h.calibrator is not None for h in student.heads if h.available),
         decimals=DECIMALS, heads=tuple(_head(h, labels) for h in student.heads),
         source="trained here", study=labels.study, artifact=slug,
         note=f"learned from {len(labels.works)} works of {', '.join(labels.rounds)}",

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from artifacts.analyses import registered
 from classifiers.analyses.agreement import agreement_counts
 from classifiers.analyses.maturity import maturity_gate
 from classifiers.analyses.prevalence import prevalence
@@ -43,10 +44,18 @@ def run(folder: Path, name: str, parameters: dict[str, Any] | None = None, **cha
     return FUNCTIONS[name](inputs, parameters or {}, 1)
 
 
-def test_they_are_registered() -> None:
-    registered = {e.name: e.load() for e in entry_points(group="proofshelf.analyses")}
-    for name, function in FUNCTIONS.items():
-        assert registered[f"screening-{name}"] is function
+def test_they_are_registered(tmp_path: Path) -> None:
+    points = {e.name: e.load() for e in entry_points(group="proofshelf.analyses")}
+    for name in FUNCTIONS:
+        expected = run(tmp_path, name)
+        inputs = {table: tmp_path / f"{table}.csv" for table in INPUTS[name]}
+        assert points[f"screening-{name}"](inputs, {}, 1) == expected
+
+
+def test_ours_are_one_implementation_so_none_confirms_another() -> None:
+    ours = [a for a in registered().values() if a.entry_point.startswith("classifiers")]
+    assert {a.implementation for a in ours} == {"classifiers"}
+    assert {a.name for a in ours} >= {"classifier-report", "classifier-training", "screening-agreement"}
 
 
 def test_quotas_by_hand(tmp_path: Path) -> None:

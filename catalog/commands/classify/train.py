@@ -73,7 +73,8 @@ def command(
     say(f"{became} {release.id} on {count(len(labels.works), 'work')} of {', '.join(labels.rounds)}.")
     for side in labels.sides:
         say(who_rated(side.name, side.kind), indent=2, bullet="imitates ")
-    heads_table(trained.heads).show()
+    if trained.heads:
+        heads_table(trained.heads).show()
     if trained.gate is not None:
         gate_lines(trained.gate.to_json())
     heading("Status")
