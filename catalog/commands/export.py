@@ -47,7 +47,7 @@ def command(name: str, what: str | None, form: str, to: Path, force: bool, db: P
     Examples:
       proofshelf export gavel-allocation --as csv --to claims.csv
       proofshelf export scores --as csv --to scores.csv
-      proofshelf export pilot --what votes --as csv --to votes.csv
+      proofshelf export pilot --what labels --as csv --to pilot.csv
       proofshelf export verifications --as json --to runs.json --force
     """
     free(to, force)

@@ -1,5 +1,6 @@
 """docs/commands.md is what the commands say of themselves, and the examples in it really run."""
 
+import json
 import re
 import shlex
 import shutil
@@ -8,11 +9,13 @@ from typing import Any
 
 import click
 import pytest
+from click.testing import CliRunner
 
 from artifacts.packages import bundled
 from catalog.commands.group import cli
 from catalog.commands.lazy import walk
 from catalog.commands.reference import reference
+from catalog.commands.screen.examples import EXAMPLE
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "commands.md"
 
@@ -71,14 +74,42 @@ def test_every_command_offers_json() -> None:
     assert without == []
 
 
+def screening(folder: Path) -> None:
+    """The study that `screen design --example` prints, on as many works as it draws: two people differ."""
+    works = ["@article{smith, author={Smith, J.}, title={Trial}, year={2020}}"]
+    works += [
+        f"@article{{k{n}, author={{Author{n}, A.}}, title={{Paper}}, year={{{2015 if n < 40 else 2001}}}}}"
+        for n in range(1, 60)
+    ]
+    (folder / "works.bib").write_text("\n".join(works))
+    (folder / "study.toml").write_text(EXAMPLE)
+    db = ("--db", str(folder / "made" / "proofshelf.db"))
+
+    def do(*arguments: str) -> str:
+        result = CliRunner().invoke(cli, [*db, *arguments])
+        assert result.exit_code == 0, result.output
+        return result.stdout
+
+    do("import", str(folder / "works.bib"))
+    do("screen", "design", str(folder / "study.toml"))
+    do("screen", "sample", "pilot", "pilot-sample")
+    chunks = json.loads(do("screen", "manifest", "pilot-screen", "--json"))["chunks"]
+    sample = [work for chunk in chunks for work in chunk["works"]]
+    for rater, decision in (("ada", "in_scope"), ("ben", "out_of_scope")):
+        rows = [f"{work},{decision},{'trial' if rater == 'ada' else ''},high" for work in sample]
+        (folder / "votes.csv").write_text("\n".join(["work,decision,categories,confidence", *rows]))
+        do("screen", "import-votes", str(folder / "votes.csv"), "--round", "pilot-screen", "--rater", rater)
+    labels = [f"{work},{n % 2}" for n, work in enumerate(sample)]
+    (folder / "labels.csv").write_text("\n".join(["slug,label_included", *labels]))
+
+
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder in which the examples make sense: a catalog with both papers, and files to read."""
-    from click.testing import CliRunner
-
     folder = tmp_path_factory.mktemp("world")
     made = CliRunner().invoke(cli, ["demo", "--dir", str(folder / "made")])
     assert made.exit_code == 0, made.output
+    screening(folder)
     (folder / "library.bib").write_text("@book{a, title={A title}, year={2020}}\n@book{b, year={1}}\n")
     (folder / "zotero.json").write_text('[{"type": "book", "title": "Another"}]')
     for name in ("my-package", "first"):

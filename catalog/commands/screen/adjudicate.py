@@ -56,7 +56,7 @@ def command(
     \b
     Examples:
       proofshelf screen adjudicate pilot-screen --rater ada
-      proofshelf screen adjudicate pilot-screen --rater ada --work smith-2020 \\
+      proofshelf screen adjudicate pilot-screen --rater ada --work smith-2020-trial \\
         --decision in_scope --categories trial --reason "allocation by lot"
     """
     if (work is None) != (decision is None):
@@ -93,9 +93,7 @@ def _sit(
 ) -> None:
     if session.rater not in {rater.id for rater in view.adjudicators}:
         given = ", ".join(rater.id for rater in view.adjudicators) or "nobody"
-        raise Refused(
-            f"{session.rater!r} is no adjudicator of round {session.round}, which has {given}"
-        )
+        raise Refused(f"{session.rater!r} is no adjudicator of round {session.round}, which has {given}")
     works = screening_queries.contested(catalog.connection, session.round, pending=not again)
     keys = {"i": "include", "e": "exclude", "n": "unresolved", "s": "skip", "q": "quit"}
     keys |= {"c": "can't be judged"} if rubric.cannot else {}

@@ -30,7 +30,7 @@ def command(study: str, sample: str, path: Path | None, db: Path, as_json: bool)
     \b
     Examples:
       proofshelf screen sample pilot pilot-sample
-      proofshelf screen sample pilot pilot-sample --strata strata.csv --json
+      proofshelf screen sample pilot pilot-sample --json
     """
     table = None if path is None else read_strata(path)
     with writing(db) as catalog:
