@@ -44,7 +44,7 @@ def fit_logistic(
     # Centred and scaled meanwhile, since scores may lie far from 0 or within a hair of each other.
     centres = [float((w * x).sum()) if intercept else 0.0 for x in features]
     scales = [_root_mean_square(x - c, w) for x, c in zip(features, centres, strict=True)]
-    used = [k for k, scale in enumerate(scales) if scale > 1e-12 * abs(centres[k])]
+    used = [k for k, scale in enumerate(scales) if scale > max(1e-12 * abs(centres[k]), 1e-200)]
     rows = [(features[k] - centres[k]) / scales[k] for k in used]
     if intercept:
         rows.append(np.ones(len(targets)))
@@ -81,7 +81,9 @@ def _newton(design: Floats, targets: Floats, w: Floats, base: Floats) -> Floats:
                 break
             rate /= 2
         beta, loss = trial, reached
-    raise ClassifierError("a logistic fit didn't end, expected scores of both classes that overlap")
+    raise ClassifierError(
+        f"a logistic fit didn't end in {_STEPS} steps, expected scores and weights of ordinary size"
+    )
 
 
 def _root_mean_square(x: Floats, w: Floats) -> float:

@@ -150,13 +150,19 @@ def labels(y: npt.ArrayLike, length: int | None = None) -> Bools:
 
 
 def design_weights(weights: npt.ArrayLike | None, length: int) -> Floats:
-    """Weights above 0 and finite; 1 for each record where none are given."""
+    """Weights above 0 and finite; 1 for each record where none are given.
+
+    Beyond 1e-100 and 1e100 their squares and sums would leave the range of numbers.
+    """
     if weights is None:
         return np.ones(length)
     array = finite(weights, "weight", length)
     bad = np.flatnonzero(array <= 0)
     if len(bad):
         raise ClassifierError(f"weight of record {bad[0]} is {array[bad[0]]}, expected a number above 0")
+    bad = np.flatnonzero((array < 1e-100) | (array > 1e100))
+    if len(bad):
+        raise ClassifierError(f"weight of record {bad[0]} is {array[bad[0]]}, expected 1e-100 to 1e100")
     return array
 
 

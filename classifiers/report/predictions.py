@@ -108,6 +108,8 @@ def _add(found: HeadPredictions, row: Row, work: str, scale: Scale) -> None:
     probability, y = row.number_or_none("probability"), row.cells["y"].strip()
     if weight <= 0:
         raise row.error(f"weight is {weight:g}; expected a number above 0")
+    if not 1e-100 <= weight <= 1e100:
+        raise row.error(f"weight is {weight:g}; expected 1e-100 to 1e100")
     if scale == "probability" and not 0 <= score <= 1:
         raise row.error(f"score is {score:g}; expected 0 to 1, or the parameter SCALE set to log_odds")
     if probability is not None and not 0 <= probability <= 1:

@@ -186,6 +186,28 @@ def test_scores_far_from_nought_and_close_together() -> None:
     assert Sigmoid().fit(moved, made.y).predict(moved) == pytest.approx(p, abs=1e-6)
 
 
+@pytest.mark.parametrize(
+    "s",
+    [
+        [1e308, -1e308, 1e308, -1e308, 0],
+        [5e-324, 0, 0, 5e-324, 0],
+        [1e-300, 2e-300, 3e-300, 4e-300, 5e-300],
+        [1e16, 1e16 + 2, 1e16 + 4, 1e16 + 6, 1e16 + 8],
+    ],
+)
+@pytest.mark.filterwarnings("error")
+def test_scores_of_any_size(s: list[float]) -> None:
+    for method in METHODS:
+        p = calibrator(method).fit(s, [1, 0, 0, 1, 1]).predict(s)
+        assert ((p >= 0) & (p <= 1)).all()
+
+
+@pytest.mark.filterwarnings("error")
+def test_weights_that_no_fit_can_hold_are_a_sentence() -> None:
+    with pytest.raises(ClassifierError, match="a logistic fit didn't end in 200 steps"):
+        Sigmoid().fit([1, 2, 3, 4, 5], [0, 0, 1, 0, 1], [1, 1, 1, 1e90, 1])
+
+
 # Isotonic
 
 
@@ -358,6 +380,7 @@ def test_uncalibrated_log_odds_are_expit() -> None:
         ([1, 2], [0, 1], [-1, 1], "weight of record 0 is -1.0, expected a number above 0"),
         ([1, 2], [0, 1], [1, float("nan")], "weight of record 1 is nan, expected a finite number"),
         ([1, 2], [0, 1], [1, float("inf")], "weight of record 1 is inf, expected a finite number"),
+        ([1, 2], [0, 1], [1, 1e300], "weight of record 1 is 1e+300, expected 1e-100 to 1e100"),
         ([1, 2], [0, 0], None, "all 2 records are negative, expected both classes"),
         ([1, 2], [1, 1], None, "all 2 records are positive, expected both classes"),
         (["a", 2], [0, 1], None, "a score isn't a number, expected numbers only"),

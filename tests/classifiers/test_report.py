@@ -3,6 +3,7 @@
 import csv
 import json
 from collections.abc import Sequence
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 from sklearn import metrics as sk
 
-from artifacts.analyses import find_registered
+from artifacts.analyses import GROUP
 from artifacts.builtin_worker import checked
 from classifiers.errors import ClassifierError
 from classifiers.report import COLUMNS, calibration_report
@@ -70,8 +71,14 @@ def report(rows: Rows, tmp_path_factory: pytest.TempPathFactory) -> dict[str, An
     return calibration_report({"predictions": path}, {"REPLICATES": 100}, 5)
 
 
-def test_it_is_registered_and_obeys_the_contract(report: dict[str, Any]) -> None:
-    assert find_registered("classifier-report").entry_point == "classifiers.report:calibration_report"
+def test_it_is_registered(rows: Rows, tmp_path: Path) -> None:
+    """The function of that name gives what this package's own does."""
+    (point,) = (p for p in entry_points(group=GROUP) if p.name == "classifier-report")
+    inputs = {"predictions": write(tmp_path / "a.csv", [row for row in rows if row["category"] == "few"])}
+    assert point.load()(inputs, {}, 1) == calibration_report(inputs, {}, 1)
+
+
+def test_it_obeys_the_contract(report: dict[str, Any]) -> None:
     assert checked(report) == report
     assert json.loads(json.dumps(report, allow_nan=False)) == report
 
@@ -235,6 +242,7 @@ def test_folds_that_hold_all_positives(tmp_path: Path) -> None:
     [
         ({"y": "2"}, "predictions, line 4: y is '2'; expected 1, 0, or empty where it isn't known"),
         ({"weight": "0"}, "predictions, line 4: weight is 0; expected a number above 0"),
+        ({"weight": "1e300"}, "predictions, line 4: weight is 1e+300; expected 1e-100 to 1e100"),
         ({"weight": "nan"}, "predictions, line 4: weight is 'nan'; expected a number"),
         ({"weight": ""}, "predictions, line 4: weight is empty; expected a number"),
         ({"score": "x"}, "predictions, line 4: score is 'x'; expected a number"),
