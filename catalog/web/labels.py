@@ -22,10 +22,10 @@ class Label:
 
 
 _STATUS = {
-    Status.HUMAN_DIRECT: (HUMAN, "a person's vote"),
-    Status.MACHINE_DIRECT: (MODEL, "a model's vote, not validated"),
-    Status.MACHINE_PREDICTED: (MODEL, "a model's prediction, not validated"),
-    Status.OUT_OF_FOLD: (SCORE, "a score against its teacher, out of fold"),
+    Status.HUMAN_DIRECT: (HUMAN, "said by a person"),
+    Status.MACHINE_DIRECT: (MODEL, "said by a model, not validated"),
+    Status.MACHINE_PREDICTED: (MODEL, "predicted by a model, not validated"),
+    Status.OUT_OF_FOLD: (SCORE, "score out of fold: fidelity to its teacher"),
     Status.SCORE_ONLY_IMMATURE: (SCORE, "score only: ranks, never asserts"),
     Status.SCORE_ONLY_MATURE: (SCORE, "score only: ranks, never asserts"),
 }

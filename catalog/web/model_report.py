@@ -16,7 +16,7 @@ from typing import Any
 
 from catalog.web import figures
 
-GATE_WORDS = {"published": "the study’s published rule", "strict": "strict"}
+GATE_WORDS = {"published": "Published rule", "strict": "Strict rule"}
 CELL_STATES = {
     "available": "available",
     "too_few_positives": "too few positives for figures",

@@ -86,9 +86,7 @@ class QueueViews(Answers):
         item, before = _target(page, posted)
         filled = posted.filled
         if item is None:
-            sentence = (
-                "the work that you saw was rated or put off in another window; nothing was recorded now"
-            )
+            sentence = "the work that you saw was rated or put off in another window; nothing was recorded"
             trouble = Trouble(409, (sentence,))
             return await self._show(request, datasette, page, page.item, None, Filled(), trouble, filled)
         if not token_holds(request, posted.token):
@@ -165,7 +163,7 @@ class QueueViews(Answers):
         posted = await _posted(request)
         item = next((c for c in pending if c.work == posted.work), None)
         if item is None:
-            sentence = "the work that you saw was adjudicated in another window; nothing was recorded now"
+            sentence = "the work that you saw was adjudicated in another window; nothing was recorded"
             return await show(first, Filled(), Trouble(409, (sentence,)))
         filled = posted.filled
         if not token_holds(request, posted.token):

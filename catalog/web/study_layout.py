@@ -155,7 +155,12 @@ def notes_of(found: QuestionPrevalence) -> list[str]:
     for report in (*found.reports, *found.panel):
         for note in report.overall.notes:
             notes.setdefault(note, []).append(report.rater or "")
-    return [f"{note[:1].upper()}{note[1:]} ({', '.join(by)})." for note, by in notes.items()]
+    return [f"{capital(note)} ({', '.join(by)})." for note, by in notes.items()]
+
+
+def capital(text: str) -> str:
+    """A message as a sentence of a page begins."""
+    return text[:1].upper() + text[1:]
 
 
 def without_strata(found: QuestionPrevalence) -> QuestionPrevalence:
@@ -165,3 +170,8 @@ def without_strata(found: QuestionPrevalence) -> QuestionPrevalence:
         reports=tuple(replace(report, strata=()) for report in found.reports),
         panel=tuple(replace(report, strata=()) for report in found.panel),
     )
+
+
+def as_sentences(warnings: tuple[str, ...]) -> tuple[str, ...]:
+    """Warnings as caveats of a page."""
+    return tuple(f"{capital(warning)}." for warning in warnings)

@@ -134,7 +134,7 @@ class StudyViews(Answers):
         if not by_stratum and found.report is not None:
             panel = study_layout.panel_table(found)
             found = replace(found, report=replace(found.report, tables=() if panel is None else (panel,)))
-        label = "in scope" if category is None else _labels(view)[category]
+        label = "In scope" if category is None else _labels(view)[category]
         try:
             rates = prevalence_of(table, _sample(page, view))
             if not by_stratum:

@@ -1,6 +1,5 @@
 """What Datasette's own pages are told of the catalog's tables: words, facets, search and links."""
 
-from functools import lru_cache
 from typing import Any
 
 from markupsafe import Markup
@@ -88,9 +87,11 @@ _LABELS = {
 _HIDDEN = ("slugs", "works_text", "sqlite_sequence", "_sqlite_migrations")
 
 
-@lru_cache(maxsize=8)
 def metadata(database: str) -> dict[str, Any]:
-    """Datasette metadata for the catalog; the user's own metadata file wins over it."""
+    """Datasette metadata for the catalog; the user's own metadata file wins over it.
+
+    Made anew each time: Datasette writes the user's own into what it is given.
+    """
     tables: dict[str, dict[str, Any]] = {}
     for name, (description, facets) in _WORDS.items():
         tables[name] = {"description": description}

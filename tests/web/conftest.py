@@ -2,6 +2,7 @@
 
 import importlib.util
 import socket
+import sqlite3
 import threading
 import time
 from collections.abc import Iterator
@@ -30,9 +31,9 @@ CHROMIUM_ARGUMENTS = [
 ]
 
 
-def _load_example() -> ModuleType:
+def _load(name: str) -> ModuleType:
     # The tests are no package (--import-mode=importlib), so a neighbour is loaded by its path.
-    spec = importlib.util.spec_from_file_location("web_example", Path(__file__).with_name("example.py"))
+    spec = importlib.util.spec_from_file_location(f"web_{name}", Path(__file__).with_name(f"{name}.py"))
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -43,7 +44,29 @@ def _load_example() -> ModuleType:
 @pytest.fixture(scope="session")
 def example() -> ModuleType:
     """The module that makes the example, with the texts in it."""
-    return _load_example()
+    return _load("example")
+
+
+@pytest.fixture(scope="session")
+def screening() -> ModuleType:
+    """The module that makes the screening study, with the texts in it."""
+    return _load("screening_example")
+
+
+@pytest.fixture(scope="session")
+def screened(tmp_path_factory: pytest.TempPathFactory, screening: ModuleType) -> tuple[Path, tuple[str, ...]]:
+    """A catalog with a study in every state, and the works of its first round in their order."""
+    built: tuple[Path, tuple[str, ...]] = screening.build(tmp_path_factory.mktemp("screening"))
+    return built
+
+
+@pytest.fixture
+def own_study(screened: tuple[Path, tuple[str, ...]], tmp_path: Path) -> tuple[Path, tuple[str, ...]]:
+    """The same in a copy that a test may write into."""
+    copy = tmp_path / "screening.db"
+    with sqlite3.connect(screened[0]) as source, sqlite3.connect(copy) as target:
+        source.backup(target)
+    return copy, screened[1]
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -79,6 +102,15 @@ class Site:
         await self.datasette.invoke_startup()
         return await self.datasette.client.get(path, **more)
 
+    async def post(self, path: str, **more: Any) -> Any:
+        """The answer to a form."""
+        await self.datasette.invoke_startup()
+        return await self.datasette.client.post(path, **more)
+
+    def cookies(self, actor: str) -> dict[str, str]:
+        """What a browser sends for somebody whom a plugin has signed in."""
+        return {"ds_actor": self.datasette.sign({"a": {"id": actor}}, "actor")}
+
 
 @pytest.fixture
 def open_site() -> Any:
@@ -98,13 +130,14 @@ def site(database: Path, open_site: Any) -> Site:
 
 
 @contextmanager
-def _served(database: Path) -> Iterator[str]:
+def _served(database: Path, **settings: Any) -> Iterator[str]:
     """The address of a real server on this machine."""
     import uvicorn
 
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(Datasette([str(database)]).app(), log_level="error"))
+    served = Datasette([str(database)], **settings)
+    server = uvicorn.Server(uvicorn.Config(served.app(), log_level="error"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
     deadline = time.monotonic() + 60
@@ -121,6 +154,12 @@ def address(database: Path) -> Iterator[str]:
     """The example behind a real server."""
     with _served(database) as served:
         yield served
+
+
+@pytest.fixture
+def serve() -> Any:
+    """A function that serves a database for as long as its `with` block lasts."""
+    return _served
 
 
 @pytest.fixture
