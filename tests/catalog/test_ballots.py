@@ -2,7 +2,10 @@
 
 import hashlib
 import json
+import signal
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,6 +19,7 @@ from schema.ballots import Ballot
 from schema.base import canonical_json
 from schema.study import Study
 
+ROOT = Path(__file__).resolve().parents[2]
 META = AnswerMeta(
     raw='{"answers": "as they came"}',
     prompt_sha256="1" * 64,
@@ -343,3 +347,45 @@ def test_the_same_input_gives_the_same_rows(
             dumps.append(dump(catalog))
     assert dumps[0] == dumps[1]
     assert len(dumps[0]) > 20
+
+
+# Killed ----------------------------------------------------------------------------------------------
+
+RATING = """
+import sys
+from catalog.ballots import AnswerMeta
+from catalog.store import open_catalog
+from catalog import screening_queries
+with open_catalog(sys.argv[1], writable=True) as catalog:
+    print("ready", flush=True)
+    for chunk in screening_queries.manifest(catalog.connection, "screen"):
+        answers = [{"id": work, "decision": "out_of_scope"} for work in chunk.works]
+        catalog.record_answer("screen", chunk.position, "bot", AnswerMeta(raw="x"), answers, who="t")
+        print(chunk.position, flush=True)
+"""
+
+
+def test_a_killed_process_leaves_whole_chunks(
+    shelf: Catalog, make_study: Callable[..., Study], bibliography: Callable[..., str], tmp_path: Path
+) -> None:
+    (tmp_path / "more.bib").write_text(bibliography(300, 20))
+    shelf.import_file(tmp_path / "more.bib", "t")
+    rounds = [make_study().rounds[0].model_dump() | {"sample": None, "chunk_size": 5}]
+    shelf.add_study(make_study(rounds=rounds), "a" * 64, "t")
+    assert len(shelf.write_manifest("screen", "t")) == 64
+    process = subprocess.Popen(
+        [sys.executable, "-c", RATING, str(shelf.path)], cwd=ROOT, stdout=subprocess.PIPE, bufsize=0
+    )
+    assert process.stdout is not None
+    said = [process.stdout.readline() for _ in range(6)]
+    process.send_signal(signal.SIGKILL)
+    said += process.communicate(timeout=60)[0].decode().split("\n")[:-1]
+    db = shelf.connection
+    done = db.execute("SELECT count(*) FROM answers").fetchone()[0]
+    # What it said is here, and at most one chunk more, of which it could not speak any more.
+    assert len(said) - 1 <= done <= len(said)
+    assert done < 64
+    assert db.execute("SELECT count(*) FROM votes").fetchone()[0] == 5 * done
+    assert shelf.audit().problems == ()
+    coverage = queries.round_view(db, "screen").coverage[2]
+    assert (coverage.chunks_done, coverage.voted) == (done, 5 * done)
