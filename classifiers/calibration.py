@@ -121,7 +121,8 @@ def cross_fit(
     Parameters
     ----------
     scores, y, weights, folds, groups : (n,) each. A group, such as a venue, lies within one fold; each
-        record is its own where none are given. At least 3 folds.
+        record is its own where none are given. At least 3 folds, best with like numbers of positives: a
+        model that saw fewer gives lower scores, and to the very fold that holds more.
     nested : (K, n) optional. Row k, for the k-th fold in sorted order, holds scores of the other folds'
         records from models that saw neither their own fold nor fold k; what it says of fold k is unused.
     scale : what a score is, see `Calibrator`.

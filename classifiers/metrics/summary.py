@@ -63,7 +63,8 @@ class Metrics:
 
     base_rate and mean_probability are weighted means. Intervals are percentiles of a bootstrap of
     groups, those of calibration errors basic ones, those of the line Wald intervals; all take the
-    probabilities as given, so the fit that made them is not in them.
+    probabilities as given, so the fit that made them is not in them. `brier` is decomposed over the bins
+    of `reliability`.
     """
 
     base_rate: float
