@@ -171,7 +171,7 @@ def _panel(row: Sequence[Cell], which: Estimand) -> bool | None:
 
 
 def _rare(counted: Sequence[RaterVotes]) -> tuple[str, ...]:
-    few = [c for c in counted if c.positive < RARE <= c.positive + c.negative]
+    few = [c for c in counted if c.positive < RARE and c.positive + c.negative]
     if not few:
         return ()
     said = ", ".join(f"{c.rater} {c.positive} of {c.positive + c.negative:,}" for c in few)

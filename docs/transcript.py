@@ -36,6 +36,7 @@ def run(command: str, folder: Path) -> str:
         "COLUMNS": "100",
         "NO_COLOR": "1",
         "PROOFSHELF_WHO": "you",
+        "LLM_USER_PATH": str(folder / ".llm"),  # the keys and aliases of whoever runs this stay out of it
     }
     environment.pop("PROOFSHELF_DB", None)
     done = subprocess.run(

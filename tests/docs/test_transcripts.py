@@ -1,4 +1,4 @@
-"""The README shows what the commands really print: its console blocks are run again here."""
+"""The README and the guides show what the commands really print: their console blocks are run again here."""
 
 import importlib.util
 from pathlib import Path
@@ -19,11 +19,12 @@ def transcript() -> ModuleType:
     return module
 
 
-def test_readme_shows_what_the_commands_print(transcript: ModuleType) -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    renewed = transcript.renew(readme)
+@pytest.mark.parametrize("name", ["README.md", "docs/screening.md"])
+def test_it_shows_what_the_commands_print(transcript: ModuleType, name: str) -> None:
+    shown = (ROOT / name).read_text(encoding="utf-8")
+    renewed = transcript.renew(shown)
     # Line by line, so that a failure shows which command no longer prints what is shown.
-    expected = transcript.normalise(readme).splitlines()
+    expected = transcript.normalise(shown).splitlines()
     observed = transcript.normalise(renewed).splitlines()
     assert expected == observed
 
