@@ -37,7 +37,7 @@ def explain(error: Exception) -> str | None:
 def _library_errors() -> tuple[type[Exception], ...]:
     from artifacts.errors import ArtifactError
     from catalog.errors import CatalogError
-    from catalog.queries import NotFound
+    from catalog.lookup import NotFound
     from classifiers.errors import ClassifierError
     from ingest.errors import IngestError
 

@@ -18,6 +18,7 @@ from catalog.commands.output import heading, note, print_json, progress, say
 from catalog.commands.show_package import title, verdict
 from catalog.commands.tables import runs_table
 from catalog.commands.words import count
+from catalog.lookup import NotFound
 from catalog.pages import VerificationPage
 from catalog.run_views import run_views
 from catalog.store import Catalog, CatalogError
@@ -156,7 +157,7 @@ def _known(db: Path, name: str) -> bool:
     try:
         with reading(db) as connection:
             queries.resolve(connection, name)
-    except (CatalogError, queries.NotFound):
+    except (CatalogError, NotFound):
         return False
     return True
 
