@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from catalog.clock import now
 from catalog.errors import CatalogError
+from catalog.frames import frame_size, newest_study
 from catalog.rows import as_json, insert
 from catalog.scorings import covered, next_scoring
 from schema.scores import DecisionRun
@@ -132,7 +133,10 @@ class _Calls:
 
     def check_frame(self) -> None:
         """The run counts the works that are here."""
-        works = self._connection.execute("SELECT count(*) FROM works").fetchone()[0]
+        (study,) = self._connection.execute(
+            "SELECT study FROM model_releases WHERE id = ?", [self._release_id]
+        ).fetchone()
+        works = frame_size(self._connection, newest_study(self._connection, study))
         have = (works, covered(self._connection, self._release_id))
         if (self._run.works, self._run.covered) != have:
             raise CatalogError(

@@ -7,9 +7,9 @@ from fractions import Fraction
 
 from catalog.clock import now
 from catalog.errors import CatalogError
+from catalog.frames import frame_fields
 from catalog.rows import insert
 from catalog.studies import DrawnSample, DrawnStratum, HarnessRound, StoredStudy
-from catalog.works import work_fields
 from classifiers.errors import ClassifierError
 from classifiers.sampling import (
     DrawnRecord,
@@ -25,7 +25,7 @@ from classifiers.sampling import (
 from classifiers.sampling import DrawnStratum as Stratum
 from schema.ballots import ChunkManifest
 from schema.base import canonical_json
-from schema.study import SamplingDesign
+from schema.study import SamplingDesign, Study
 
 # Samples ---------------------------------------------------------------------------------------------
 
@@ -44,7 +44,7 @@ def draw_sample(
         names = ", ".join(d.id for d in study.samples) or "none"
         raise CatalogError(f"study {study.id} has no sample {slug!r}; its samples: {names}")
     try:
-        frame = _frame(connection, design, strata)
+        frame = _frame(connection, study, design, strata)
         sample = draw(frame, design)
         if design.extends is not None:
             before = drawn_sample(connection, study.id, design.extends)
@@ -106,7 +106,9 @@ def drawn_sample(connection: sqlite3.Connection, study: str, slug: str) -> Sampl
     return Sample(salt, frame_sha256, tuple(strata), tuple(records))
 
 
-def _frame(connection: sqlite3.Connection, design: SamplingDesign, strata: Mapping[str, str] | None) -> Frame:
+def _frame(
+    connection: sqlite3.Connection, study: Study, design: SamplingDesign, strata: Mapping[str, str] | None
+) -> Frame:
     ruled = all(stratum.where is not None for stratum in design.strata)
     if strata is None:
         if not ruled and len(design.strata) > 1:
@@ -117,19 +119,19 @@ def _frame(connection: sqlite3.Connection, design: SamplingDesign, strata: Mappi
         if not ruled:  # one stratum without a rule is the whole frame
             only = design.strata[0].model_copy(update={"where": {"otherwise": True}})
             design = design.model_copy(update={"strata": (only,)})
-        return frame_by_rules(((slug, fields) for _, slug, fields in work_fields(connection)), design)
+        return frame_by_rules(((slug, fields) for _, slug, fields in frame_fields(connection, study)), design)
     if ruled:
         raise CatalogError(f"sample {design.id}: its strata have rules, so no table of strata is asked for")
-    return frame_by_table(_given(connection, design, strata), [s.id for s in design.strata])
+    return frame_by_table(_given(connection, study, design, strata), [s.id for s in design.strata])
 
 
 def _given(
-    connection: sqlite3.Connection, design: SamplingDesign, strata: Mapping[str, str]
+    connection: sqlite3.Connection, study: Study, design: SamplingDesign, strata: Mapping[str, str]
 ) -> Iterator[tuple[str, str]]:
     """Each work of the frame with its stratum from a table, which must know them all and no others."""
     rule = None if design.frame is None else parse_rule(design.frame, "the frame")
     found = 0
-    for _, slug, fields in work_fields(connection):
+    for _, slug, fields in frame_fields(connection, study):
         found += slug in strata
         if rule is not None and not rule.matches(fields):
             continue
@@ -189,7 +191,7 @@ def write_manifest(
     """
     plan = round_.plan
     if plan.sample is None:
-        works = [row[0] for row in connection.execute("SELECT slug FROM works ORDER BY id")]
+        works = [slug for _, slug, _ in frame_fields(connection, round_.study)]
     else:
         sample = drawn_sample(connection, round_.study.id, plan.sample)
         if sample is None:

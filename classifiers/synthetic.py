@@ -105,6 +105,7 @@ def study(seed: int, french: int, other: int) -> Study:
     )  # fmt: skip
     return Study(
         id="synthetic", title="A synthetic screening study", synthetic=True, rubric=rubric,
+        frame={"field": "title", "contains": "(synthetic "},
         description="Made up from a seed, with known truth: no real paper and no real judgement is in it.",
         raters=tuple(
             Rater(

@@ -29,7 +29,9 @@ class SamplingDesign(Record):
     id: Slug
     salt: str
     strata: tuple[Stratum, ...] = Field(min_length=1)
-    frame: dict[str, JsonValue] | None = Field(default=None, description="a rule; None: every work")
+    frame: dict[str, JsonValue] | None = Field(
+        default=None, description="a rule that narrows the study's frame; None: all of it"
+    )
     overlap: Literal["refuse", "first"] = "refuse"
     extends: Slug | None = Field(default=None, description="the design whose draw this one contains")
 
@@ -61,6 +63,9 @@ class Study(Record):
     description: str | None = None
     synthetic: bool = Field(default=False, description="made up, to try things out; said everywhere")
     rubric: Rubric
+    frame: dict[str, JsonValue] | None = Field(
+        default=None, description="a rule: the works that the study is about; None: every work"
+    )
     raters: tuple[Rater, ...] = Field(min_length=1)
     samples: tuple[SamplingDesign, ...] = ()
     rounds: tuple[RoundPlan, ...] = Field(min_length=1)

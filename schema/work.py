@@ -9,6 +9,8 @@ from schema.base import NonEmpty, Record, Sha256, Slug, Timestamp
 IdentifierScheme = Literal["doi", "arxiv", "pmid", "openalex", "isbn", "url", "other"]
 IDENTITY_SCHEMES = ("doi", "arxiv", "pmid", "openalex")
 """Schemes in which two works never share a value: a chapter and its book do share an ISBN."""
+STUDY_TYPE = "screening study"
+"""The type of a work that stands for a study of this catalog: nobody screens it."""
 
 
 class Identifier(Record):

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Literal
 
+from catalog.frames import frame_size
 from catalog.lookup import clean
 from catalog.screening_pages import FlowCounts, FlowStage, SourceCount
 from catalog.screening_queries.exports import study_rounds
@@ -16,6 +17,7 @@ from catalog.screening_queries.records import round_study
 from catalog.screening_queries.states import PanelVotes, panel_votes, statuses_of
 from schema.rubric import Rubric
 from schema.states import Estimand, estimand, in_scope
+from schema.work import STUDY_TYPE
 
 EXCLUSION_FIELDS = ("exclusion_reason", "exclusion_reasons")
 """Names of a rubric's field that asks why a work is excluded."""
@@ -43,15 +45,16 @@ def flow_counts(
         ).fetchall()
     ]
     brought = db.execute(
-        "SELECT count(*) FROM works w WHERE NOT EXISTS "
-        "(SELECT 1 FROM import_records r WHERE r.work_id = w.id AND r.outcome = 'added')"
+        "SELECT count(*) FROM works w WHERE w.type IS NOT ? AND NOT EXISTS "
+        "(SELECT 1 FROM import_records r WHERE r.work_id = w.id AND r.outcome = 'added')",
+        [STUDY_TYPE],
     ).fetchone()[0]
     if brought:
         sources.append(SourceCount(PACKAGES, brought))
     duplicates, unreadable = db.execute(
         "SELECT coalesce(sum(updated + unchanged + duplicate), 0), coalesce(sum(rejected), 0) FROM imports"
     ).fetchone()
-    works = db.execute("SELECT count(*) FROM works").fetchone()[0]
+    works = frame_size(db, None)
     newest = db.execute(
         "SELECT synthetic FROM studies WHERE slug = ? ORDER BY version DESC LIMIT 1", [clean(study)]
     ).fetchone()

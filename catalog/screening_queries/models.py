@@ -3,6 +3,7 @@
 import json
 import sqlite3
 
+from catalog.frames import frame_size, newest_study
 from catalog.lookup import all_rows, clean, known_work, no_such, one_row
 from catalog.scorings import covered
 from catalog.screening_pages import (
@@ -20,7 +21,6 @@ from schema.states import call, category_vote
 
 def releases(db: sqlite3.Connection, study: str | None = None) -> tuple[ReleaseSummary, ...]:
     """Every release (of one study), newest first."""
-    works = _works(db)
     rows = all_rows(
         db, "SELECT * FROM model_releases WHERE ? IS NULL OR study = ? ORDER BY id DESC", [study, study]
     )
@@ -32,7 +32,8 @@ def releases(db: sqlite3.Connection, study: str | None = None) -> tuple[ReleaseS
                 slug=record.id, title=record.title, status=record.status, maturity=record.maturity,
                 study=record.study, calibrated=record.calibrated,
                 heads=tuple(dict.fromkeys(head.name for head in record.heads)),
-                finished=_finished(db, row), scored=covered(db, row["id"]), works=works,
+                finished=_finished(db, row), scored=covered(db, row["id"]),
+                works=frame_size(db, newest_study(db, record.study)),
             )
         )  # fmt: skip
     return tuple(found)
@@ -57,7 +58,7 @@ def model_page(db: sqlite3.Connection, release: str) -> ModelPage:
         files=tuple(ReleaseFile(*file) for file in files),
         finished=_finished(db, row),
         scored=covered(db, row["id"]),
-        works=_works(db),
+        works=frame_size(db, newest_study(db, record.study)),
         runs=tuple(
             DecisionRunView(
                 run=_run(run, record.id),
@@ -189,7 +190,3 @@ def _finished(db: sqlite3.Connection, release: sqlite3.Row) -> bool:
         return True
     row = db.execute("SELECT 1 FROM scorings WHERE release_id = ? LIMIT 1", [release["id"]]).fetchone()
     return row is not None
-
-
-def _works(db: sqlite3.Connection) -> int:
-    return int(db.execute("SELECT count(*) FROM works").fetchone()[0])

@@ -5,6 +5,7 @@ import sqlite3
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from catalog.frames import frame_fields, newest_study
 from catalog.lookup import clean, no_such
 from catalog.screening_pages import NOT_CAST, Cell, RatingTable, TrainingRows, VoteColumn
 from catalog.screening_queries.exports import study_rounds
@@ -12,7 +13,7 @@ from catalog.screening_queries.records import the_round
 from catalog.screening_queries.rounds import people
 from catalog.screening_queries.samples import sample_places
 from catalog.screening_queries.states import PanelVotes, panel_votes
-from catalog.works import fields_of, work_fields
+from catalog.works import fields_of
 from schema.ballots import Ballot
 from schema.states import category_vote, in_scope, vote_status
 
@@ -94,11 +95,14 @@ def training_rows(db: sqlite3.Connection, study: str) -> TrainingRows:
     )  # fmt: skip
 
 
-def frame_documents(db: sqlite3.Connection, after: int = 0) -> "Iterator[tuple[int, Document]]":
-    """Every work of the catalog as (row number, document), in order of the row, beginning behind `after`."""
+def frame_documents(
+    db: sqlite3.Connection, study: str | None = None, after: int = 0
+) -> "Iterator[tuple[int, Document]]":
+    """Every work of a study's frame as (row number, document), in order of the row, beginning behind
+    `after`; without a study, of the whole catalog."""
     from classifiers.features.documents import Document
 
-    for work_id, slug, fields in work_fields(db, after):
+    for work_id, slug, fields in frame_fields(db, newest_study(db, study), after):
         yield work_id, Document(id=slug, **fields)
 
 

@@ -11,6 +11,7 @@ from catalog.training.labels import StudyLabels
 from classifiers.analyses.training import DEFAULTS, TrainingRecord, as_parameters, write_records
 from classifiers.student import HeadName, TrainedStudent
 from schema.states import Status
+from schema.work import STUDY_TYPE
 
 PREDICTIONS = "outputs/out-of-fold.csv"
 RECORDS = "inputs/training.jsonl"
@@ -167,7 +168,7 @@ def _caveats(labels: StudyLabels, synthetic: bool, with_texts: bool) -> list[str
 
 def _work(study: str, title: str, synthetic: bool) -> dict[str, Any]:
     return {
-        "id": f"{study}-study", "title": f"Screening study {study}", "type": "dataset",
+        "id": f"{study}-study", "title": f"Screening study {study}", "type": STUDY_TYPE,
         "abstract": {"note": "A study of this catalog; its records are works of their own."},
         "note": ("synthetic; " if synthetic else "") + "made by `proofshelf classify train`",
     }  # fmt: skip

@@ -74,9 +74,11 @@ def score_catalog(
         screening_queries.round_view(connection, r).round.instrument
         for r in (page.record or {}).get("rounds", ())
     ]
-    coverage = Coverage.of(document for _, document in screening_queries.frame_documents(connection))
+    coverage = Coverage.of(
+        document for _, document in screening_queries.frame_documents(connection, page.study)
+    )
     instrument: Any = instruments[0] if len(set(instruments)) == 1 else "unknown"
-    documents = (document for _, document in screening_queries.frame_documents(connection))
+    documents = (document for _, document in screening_queries.frame_documents(connection, page.study))
     states: Counter[RowState] = Counter()
 
     def rows() -> Iterator[tuple[str, list[float | None]]]:

@@ -67,7 +67,7 @@ def train_release(
     labels = study_labels(
         screening_queries.training_rows(connection, study), choices.rounds, choices.raters, choices.categories
     )
-    frame = Coverage.of(document for _, document in screening_queries.frame_documents(connection))
+    frame = Coverage.of(document for _, document in screening_queries.frame_documents(connection, study))
     for instrument in labels.instruments:
         check_served(choices.parameters.features, frame, instrument)  # type: ignore[arg-type]
     earlier = _earlier(catalog, study)

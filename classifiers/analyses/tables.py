@@ -45,7 +45,7 @@ class Row:
         if not value:
             return None
         try:
-            number = float(value)
+            number = float(value) if "_" not in value else float("nan")
         except ValueError:
             number = float("nan")
         if not isfinite(number):

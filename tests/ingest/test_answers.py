@@ -76,6 +76,7 @@ def test_shapes(said: str, expected: tuple[object, ...]) -> None:
         (f"First {LIST}\nbut then {json.dumps(B)}", "a second piece of JSON begins in line 2; expected one"),
         (f"```json\n{LIST}\n```\nor\n```json\n{LIST}\n```",
          "the answer has 2 pieces of JSON, in lines 2, 6; expected one"),
+        (f"{LIST}\n```json\n{LIST}\n```", "a second piece of JSON begins in line 3; expected one"),
         ('{"id": "W1"}\n{"id": "W', "the JSON that begins in line 2 isn't finished when the answer ends"),
         ('[{"id": "a", "id": "b"}]',
          "the JSON that begins in line 1 can't be taken: the name 'id' comes twice in one object"),

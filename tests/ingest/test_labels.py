@@ -126,10 +126,16 @@ def test_a_record_that_comes_twice() -> None:
     assert found.rejected[0].raw == "b,0"
 
 
+def test_further_labels_that_differ_are_a_contradiction_too() -> None:
+    found = labels("id,label_included,label_title\na,1,1\na,1,0\nb,1,1\nb,1,1\n")
+    assert [row.key for row in found.rows] == ["b"]
+    assert [line for line, _ in rejected(found)] == [2, 3]
+
+
 def test_when_two_rows_are_of_one_record() -> None:
     header = "openalex_id,doi,record_id,included\n"
     # One DOI, but OpenAlex says that these are two works; then two spellings of one DOI.
-    two = labels(header + "W2994178258,10.1/x,1,1\nW2994178259,10.1/x,2,0\n")
+    two = labels(header + "W2994178258,10.1000/x,1,1\nW2994178259,10.1000/x,2,0\n")
     assert len(two.rows) == 2
     one = labels(header + ",10.1000/X,1,1\n,https://doi.org/10.1000/x,2,0\n")
     assert [line for line, _ in rejected(one)] == [2, 3]

@@ -271,6 +271,15 @@ def test_broken_json_costs_no_more_than_itself(
         assert part in reason
 
 
+@pytest.mark.parametrize("chunk", [64, 500])
+def test_the_next_record_is_found_wherever_a_read_ends(monkeypatch: pytest.MonkeyPatch, chunk: int) -> None:
+    monkeypatch.setattr(json_stream, "_CHUNK", chunk)
+    for length in range(0, 600, 7):
+        rubbish = '{"id": oops ' + "x" * length
+        assert keys(records(f"[{A}, {rubbish}, {B}]")) == ["W1111", "W2222"]
+        assert keys(records(f'{A}\n{rubbish}\n{{"title": "U"}}\n{B}')) == ["W1111", "", "W2222"]
+
+
 def test_a_record_nested_without_end_is_set_aside() -> None:
     found = records(f"[{A}, {'[' * 100_000}, {B}]")
     assert keys(found) == ["W1111", "W2222"]

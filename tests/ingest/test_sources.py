@@ -181,6 +181,15 @@ def test_bombs(monkeypatch: pytest.MonkeyPatch) -> None:
         read(gzip.compress(BIB + b" " * (20 << 20)), "x")
 
 
+def test_looking_at_the_members_of_an_archive_costs_none_of_what_it_may_unpack_to(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sources, "UNPACKED", 1 << 20)
+    data = zipped(*[(str(i), lines(1, 1000 + i) + b" " * 60_000) for i in range(17)])
+    assert len(data) * sources.RATIO < 1 << 20
+    assert outcome(data) == ([f"W{1000 + i}" for i in range(17)], [])
+
+
 def test_a_small_file_that_packs_well_is_no_bomb() -> None:
     assert len(outcome(gzip.compress(lines(1) + b"\n" * 1_000_000 + lines(1, 2000)))[0]) == 2
 

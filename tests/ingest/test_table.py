@@ -167,6 +167,8 @@ def test_encodings(encoding: str, file_notes: int, record_notes: tuple[str, ...]
         ('A,1\n"B "x" y\nmore\nlines",2\nC,3', ["A", "C"],
          [(3, "a quote inside a quoted cell isn't doubled, or a quoted cell isn't closed")]),
         # Lines of a cell are no rows, though they look like some.
+        ('A,1\n"B "x y\nlines",2\nC,3', ["A", "C"],
+         [(3, "a quote inside a quoted cell isn't doubled, or a quoted cell isn't closed")]),
         ('A,1\n"B "x" y\nmore,2\nlines",2\nC,3', ["A", "C"],
          [(3, "a quote inside a quoted cell isn't doubled, or a quoted cell isn't closed")]),
         ('A,1\n"B\nmore,2\nx "y" z,3\nlines",2\nC,3', ["A", "C"],
@@ -230,7 +232,8 @@ def test_lines_are_read_again_only_a_few_times(monkeypatch: pytest.MonkeyPatch) 
             list(rows(lines._stream, Header(("title", "year"), ",", 0, "")))
         return steps
 
-    assert pulled(8_000) < 3 * pulled(4_000)
+    # 2,000 characters are some 300 lines, each of which would be read as often.
+    assert pulled(4_000) < 15 * 4_000
 
 
 @pytest.mark.parametrize(

@@ -112,7 +112,7 @@ class Site:
         return {"ds_actor": self.datasette.sign({"a": {"id": actor}}, "actor")}
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def open_site() -> Any:
     """A function from databases to a site that serves them."""
 
