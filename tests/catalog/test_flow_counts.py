@@ -163,7 +163,8 @@ def test_boxes_add_up_whatever_was_voted(
                 if said is not None:
                     db.execute(
                         "INSERT INTO votes(slug, round_id, work_id, rater_id, decision, categories, "
-                        "source_sha256, recorded_at, recorded_by) VALUES (?, 1, ?, ?, ?, '[]', 's', 't', 't')",
+                        "source_sha256, recorded_at, recorded_by) "
+                        "VALUES (?, 1, ?, ?, ?, '[]', 's', 't', 't')",
                         [f"{rater}{n}", work, raters[rater], said],
                     )
             if decision is not None and any(pair):
