@@ -71,8 +71,12 @@ class Release:
 
 
 def code_sha256() -> str:
-    """The hash over the classifiers' own source files: paths and bytes, in the order of the paths."""
-    root = Path(__file__).resolve().parents[1]
+    """The hash over the classifiers' own source files."""
+    return source_sha256(Path(__file__).resolve().parents[1])
+
+
+def source_sha256(root: Path) -> str:
+    """The hash over all Python files below a folder: their paths and bytes, in the order of the paths."""
     files = {path.relative_to(root).as_posix(): path for path in root.rglob("*.py")}
     hashes = [[name, hashlib.sha256(files[name].read_bytes()).hexdigest()] for name in sorted(files)]
     return hashlib.sha256(canonical_json(hashes)).hexdigest()
