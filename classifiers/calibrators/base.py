@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, Self, get_args
@@ -120,7 +121,8 @@ def soft_targets(made: Sample) -> Floats:
 def number(parameters: Mapping[str, Any], name: str) -> float:
     """One finite number of a stored calibrator."""
     value = parameters[name]
-    if isinstance(value, bool) or not isinstance(value, int | float) or not np.isfinite(value):
+    # Compared and not converted: an integer of 400 digits is no float.
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= sys.float_info.max:
         raise ClassifierError(f"{name} is {value!r}, expected a finite number")
     return float(value)
 

@@ -267,6 +267,14 @@ def _content(path, value):
     return change
 
 
+HUGE = {
+    "method": "temperature",
+    "version": 1,
+    "scale": "log_odds",
+    "parameters": {"inverse_temperature": 10**400},
+}
+
+
 def _drop(content, model, table):
     del model["idf"]
 
@@ -308,6 +316,10 @@ def _table(name, value):
         (
             _content(("model", "calibrators"), [{"method": "magic"}, None]),
             "model.npz: a stored calibrator lacks",
+        ),
+        (
+            _content(("model", "calibrators"), [HUGE, None]),
+            "model.npz: a stored temperature calibrator can't be used: inverse_temperature is 1000",
         ),
         (_content(("model", "features", "use"), ["colour"]), "model.npz: 'colour' is not a feature"),
         (
