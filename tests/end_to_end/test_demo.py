@@ -1,4 +1,4 @@
-"""`proofshelf demo`: both papers, both verdicts, twice."""
+"""`proofshelf demo`: every package and the made-up study, both verdicts, twice."""
 
 import json
 from pathlib import Path
@@ -17,9 +17,17 @@ def test_demo_gives_both_verdicts_and_says_how_to_go_on(proofshelf: Any, tmp_pat
     assert again["as_expected"] is True
     assert [(p["package"], p["state"], p["run"]["outcome"]) for p in again["packages"]] == [
         ("gavel-allocation", "unchanged", "verified"),
+        ("screening-metacan", "unchanged", "verified"),
         ("tias-record", "unchanged", "incomplete"),
     ]
-    assert "SOUND  4 verifications" in proofshelf("--db shelf/proofshelf.db audit").stdout
+    study = again["study"]
+    assert (study["release"], study["run"]["outcome"]) == ("synthetic-r1", "verified")
+    assert study["status"] == "score_only:v0-immature-baseline"
+    # The first round of a study can't have passed a gate that asks for six.
+    assert json.loads(proofshelf("--db shelf/proofshelf.db screen status synthetic --json").stdout)
+    # A made-up study's scores are of made-up works only: no real paper's page has one.
+    assert "synthetic" not in proofshelf("--db shelf/proofshelf.db show tias").stdout
+    assert "SOUND  8 verifications" in proofshelf("--db shelf/proofshelf.db audit").stdout
 
 
 def test_demo_touches_no_other_catalog(proofshelf: Any, shelf: Path) -> None:
@@ -43,4 +51,4 @@ def test_rerun_answers_the_page_s_queries(proofshelf: Any) -> None:
     early = proofshelf(f"{ask} --param START_STEP=1 --param END_STEP=48 --param JOB_ID=12 --table job").stdout
     rows = [line for line in early.splitlines() if line.startswith("  published")]
     assert all("not arrived" in row and "0.0" not in row for row in rows)
-    assert json.loads(proofshelf("--db d/proofshelf.db list --json").stdout)["verifications"] == 2
+    assert json.loads(proofshelf("--db d/proofshelf.db list --json").stdout)["verifications"] == 4
