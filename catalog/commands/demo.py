@@ -125,8 +125,11 @@ def _synthetic(catalog: Catalog, quiet: bool) -> dict[str, Any]:
     if not quiet:
         say(
             f"Made up a screening study, {made.study}: {made.works:,} works, {made.sampled:,} of them "
-            f"sampled and rated by two rules; trained {trained.release.id}, which scored {scored.scored:,} works "
-            f"and made {len(decided.rows):,} calls ({decided.run.status})."
+            "sampled and rated by two rules."
+        )
+        say(
+            f"Trained {trained.release.id}, which scored {scored.scored:,} works and made "
+            f"{len(decided.rows):,} calls ({decided.run.status})."
         )
     return {
         "study": made.study, "round": made.round, "works": made.works, "sampled": made.sampled,
