@@ -1,0 +1,166 @@
+"""How much of what is relevant has been found: estimates with intervals, or `unknown` with its reason."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from classifiers.errors import ClassifierError
+from classifiers.intervals import check_level, normal_quantile
+
+Bools: TypeAlias = NDArray[np.bool_]
+Floats: TypeAlias = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class RecallEstimate:
+    """A recall with its interval at `level`, from `low` to `high`; a one-sided bound has `high` = 1.
+
+    Where it can't be said, the three are None and `reason` says why: unknown is not 0.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    level: float
+    reason: str | None = None
+
+    @classmethod
+    def unknown(cls, level: float, reason: str) -> RecallEstimate:
+        return cls(None, None, None, level, reason)
+
+
+@dataclass(frozen=True)
+class CaptureRecapture:
+    """Chapman's estimate of how many relevant records there are, from two independent searches.
+
+    `found`: what either found; `relevant`, `low`, `high`: the estimate of all and its interval.
+    """
+
+    found: int
+    relevant: float
+    se: float
+    low: float
+    high: float
+    recall: RecallEstimate
+
+
+def capture_recapture(first: int, second: int, both: int, level: float = 0.95) -> CaptureRecapture:
+    """Relevant records found by one rater or sample, by the other, and by both.
+
+    N = (first + 1) (second + 1) / (both + 1) - 1 with Chapman's variance (D. G. Chapman, Univ. Calif.
+    Publ. Statist. 1 (1951) 131-160; G. A. F. Seber, Biometrics 26 (1970) 157-163). The interval is
+    transformed-logit, which holds its level for few recaptures and never falls below what was found
+    (M. Sadinle, Commun. Stat. Simul. Comput. 38 (2009) 1909-1924).
+
+    Raises
+    ------
+    ClassifierError : for counts below 0, or more found by both than by one.
+    """
+    check_level(level)
+    if min(first, second, both) < 0 or both > min(first, second):
+        raise ClassifierError(
+            f"{first} and {second} records found, {both} by both: expected counts from 0 up, and no more"
+            " by both than by either"
+        )
+    found = first + second - both
+    estimate = (first + 1) * (second + 1) / (both + 1) - 1
+    missed = (first - both) * (second - both)
+    variance = (first + 1) * (second + 1) * missed / ((both + 1) ** 2 * (both + 2))
+    a, b, c = both + 0.5, first - both + 0.5, second - both + 0.5
+    sigma = math.sqrt(1 / a + 1 / b + 1 / c + a / (b * c))
+    half = normal_quantile(level) * sigma
+    low, high = (found - 0.5 + b * c / a * math.exp(sign * half) for sign in (-1, 1))
+    low = max(low, float(found))
+    if found == 0:
+        recall = RecallEstimate.unknown(level, "neither search found a relevant record")
+    else:
+        recall = RecallEstimate(found / estimate, found / max(high, found), found / low, level)
+    return CaptureRecapture(found, estimate, math.sqrt(variance), low, high, recall)
+
+
+def model_recall(probabilities: ArrayLike, screened: ArrayLike, deviations: float = 2.0) -> RecallEstimate:
+    """Recall from calibrated probabilities (n,) of all records and which of them (n,) were screened.
+
+    The expected number of relevant records among the screened over that among all; its variance is
+    the sum of two Taylor terms as published (E. Yang, D. D. Lewis and O. Frieder, Proc. DocEng 2021,
+    Quant and QuantCI). The interval spans `deviations` standard deviations each way, cut to [0, 1].
+
+    Raises
+    ------
+    ClassifierError : for a value that is no probability, or lengths that differ.
+    """
+    p, seen = np.asarray(probabilities, np.float64), np.asarray(screened, bool)
+    level = float(special.erf(deviations / math.sqrt(2)))
+    if p.ndim != 1 or p.shape != seen.shape:
+        raise ClassifierError(f"{p.size} probabilities for {seen.size} records; expected one for each")
+    if not ((p >= 0) & (p <= 1)).all():  # NaN fails as well
+        raise ClassifierError("the probabilities hold a value outside 0 to 1; scores that only rank won't do")
+    inside, total = float(p[seen].sum()), float(p.sum())
+    if total == 0:
+        return RecallEstimate.unknown(level, "the model expects no relevant record at all")
+    spread = p * (1 - p)
+    variance = spread[seen].sum() / total**2 + inside**2 * spread.sum() / total**4
+    value, half = inside / total, deviations * math.sqrt(variance)
+    return RecallEstimate(value, max(0.0, value - half), min(1.0, value + half), level)
+
+
+def sampled_recall(
+    found: int, in_sample: int, sample: int, unscreened: int, level: float = 0.95
+) -> RecallEstimate:
+    """Recall when `in_sample` of `sample` records drawn at random from the `unscreened` are relevant.
+
+    `found` counts what was found before the sample; both it and the sample's count as found now. The
+    interval inverts the hypergeometric test at each end, (1 - level) / 2 a side: the numbers of
+    relevant records among the unscreened that the sample does not contradict.
+
+    Raises
+    ------
+    ClassifierError : for counts that can't be.
+    """
+    check_level(level)
+    if not 0 <= in_sample <= sample <= unscreened or found < 0:
+        raise ClassifierError(
+            f"{in_sample} relevant of {sample} sampled from {unscreened} can't be; expected"
+            " relevant <= sampled <= unscreened"
+        )
+    if sample == 0:
+        return RecallEstimate.unknown(level, "no record was sampled from those not screened")
+    now = found + in_sample
+    tail = (1 - level) / 2
+    possible = np.arange(in_sample, unscreened - (sample - in_sample) + 1)
+    few = hypergeometric_cdf(in_sample, unscreened, possible, sample) >= tail
+    many = 1 - hypergeometric_cdf(in_sample - 1, unscreened, possible, sample) >= tail
+    kept = possible[few & many]
+    if now == 0:
+        return RecallEstimate.unknown(level, "no relevant record was found yet")
+    expected = found + unscreened * in_sample / sample
+    return RecallEstimate(now / expected, now / (found + int(kept[-1])), now / (found + int(kept[0])), level)
+
+
+def hypergeometric_cdf(k: int, population: int, relevant: ArrayLike, sample: int) -> Floats:
+    """P(X <= k) for X relevant records among `sample` of `population` that hold `relevant` (any shape)."""
+    marked = np.atleast_1d(np.asarray(relevant, np.int64))
+    if k < 0:
+        return np.zeros(marked.shape)
+    x = np.arange(k + 1)[:, None]
+    with np.errstate(invalid="ignore"):
+        logs = _log_choose(marked, x) + _log_choose(population - marked, sample - x)
+        logs = np.where(np.isnan(logs), -np.inf, logs) - _log_choose(
+            np.asarray(population), np.asarray(sample)
+        )
+    return np.asarray(np.minimum(np.exp(logs).sum(axis=0), 1.0))
+
+
+def _log_choose(n: NDArray[np.int64], k: NDArray[np.int64]) -> Floats:
+    """ln of n over k; minus infinity where it is 0."""
+    n, k = np.broadcast_arrays(n, k)
+    possible = (k >= 0) & (k <= n) & (n >= 0)
+    m, j = np.where(possible, n, 0), np.where(possible, k, 0)
+    value = special.gammaln(m + 1) - special.gammaln(j + 1) - special.gammaln(m - j + 1)
+    return np.asarray(np.where(possible, value, -np.inf))
