@@ -5,7 +5,7 @@ import socket
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -156,7 +156,7 @@ def address(database: Path) -> Iterator[str]:
         yield served
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def serve() -> Any:
     """A function that serves a database for as long as its `with` block lasts."""
     return _served
@@ -186,3 +186,72 @@ def browser() -> Iterator[Any]:
         launched = running.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_ARGUMENTS)
         yield launched
         launched.close()
+
+
+class Visit:
+    """One page in one window, with everything that it said and asked for."""
+
+    def __init__(self, page: Any, address: str) -> None:
+        self.page = page
+        self.address = address
+        self.said: list[str] = []
+        self.elsewhere: list[str] = []
+        page.on("console", lambda message: self.said.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: self.said.append(f"error: {error}"))
+        page.on("request", self._asked)
+
+    def _asked(self, request: Any) -> None:
+        if not request.url.startswith((self.address, "data:")):
+            self.elsewhere.append(request.url)
+
+    def go(self, path: str) -> Any:
+        """Open a page of the catalog."""
+        self.page.goto(self.address + path)
+        return self.page
+
+    def chart(self) -> Any:
+        """Open the package's page and wait for its chart."""
+        self.go("/artifacts/gavel")
+        self.page.wait_for_selector(".chart svg", timeout=30_000)
+        return self.page
+
+
+@pytest.fixture
+def open_window(browser: Any) -> Iterator[Callable[..., Visit]]:
+    """A function that opens a window on a server; each has cookies of its own."""
+    contexts = []
+
+    def opened(address: str, width: int = 1280, **options: Any) -> Visit:
+        context = browser.new_context(viewport={"width": width, "height": 844}, **options)
+        contexts.append(context)
+        return Visit(context.new_page(), address)
+
+    yield opened
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture(scope="session")
+def contrast() -> Callable[[Any, str], float]:
+    """A function from a page and a selector to the contrast of its words with what lies behind them."""
+    return _contrast
+
+
+def _contrast(page: Any, selector: str) -> float:
+    return float(
+        page.evaluate(
+            """selector => {
+      const parts = colour => colour.match(/[\\d.]+/g).slice(0, 3).map(Number);
+      const light = colour => parts(colour).map(v => v / 255)
+        .map(v => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+        .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+      const element = document.querySelector(selector);
+      let behind = element;
+      while (getComputedStyle(behind).backgroundColor === "rgba(0, 0, 0, 0)") behind = behind.parentElement;
+      const one = light(getComputedStyle(element).color);
+      const other = light(getComputedStyle(behind).backgroundColor);
+      return (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);
+    }""",
+            selector,
+        )
+    )

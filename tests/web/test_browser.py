@@ -1,6 +1,5 @@
 """Pages in real Chromium: drawn, quiet, self-contained, usable by keyboard and on a phone."""
 
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,47 +23,14 @@ PAGES = [
 WIDTHS = {"desktop": 1280, "tablet": 820, "phone": 390, "small phone": 320}
 
 
-class Visit:
-    """One page in one window, with everything that it said and asked for."""
-
-    def __init__(self, page: Any, address: str) -> None:
-        self.page = page
-        self.address = address
-        self.said: list[str] = []
-        self.elsewhere: list[str] = []
-        page.on("console", lambda message: self.said.append(f"{message.type}: {message.text}"))
-        page.on("pageerror", lambda error: self.said.append(f"error: {error}"))
-        page.on("request", self._asked)
-
-    def _asked(self, request: Any) -> None:
-        if not request.url.startswith((self.address, "data:")):
-            self.elsewhere.append(request.url)
-
-    def go(self, path: str) -> Any:
-        """Open a page of the catalog."""
-        self.page.goto(self.address + path)
-        return self.page
-
-    def chart(self) -> Any:
-        """Open the package's page and wait for its chart."""
-        self.go("/artifacts/gavel")
-        self.page.wait_for_selector(".chart svg", timeout=30_000)
-        return self.page
-
-
 @pytest.fixture
-def visit(browser: Any, address: str) -> Iterator[Callable[..., Visit]]:
-    """A function that opens a window."""
-    contexts = []
+def visit(open_window: Any, address: str) -> Any:
+    """A function that opens a window on the example."""
 
-    def opened(width: int = 1280, **options: Any) -> Visit:
-        context = browser.new_context(viewport={"width": width, "height": 844}, **options)
-        contexts.append(context)
-        return Visit(context.new_page(), address)
+    def opened(width: int = 1280, **options: Any) -> Any:
+        return open_window(address, width, **options)
 
-    yield opened
-    for context in contexts:
-        context.close()
+    return opened
 
 
 @pytest.mark.parametrize("path", PAGES)
@@ -120,16 +86,14 @@ def test_the_chart_is_read_by_keyboard(visit: Any) -> None:
     assert tabbable.count() == 1
 
 
-def test_a_hostile_figure_reaches_nothing(browser: Any, hostile_address: str) -> None:
-    context = browser.new_context()
-    seen = Visit(context.new_page(), hostile_address)
+def test_a_hostile_figure_reaches_nothing(open_window: Any, hostile_address: str) -> None:
+    seen = open_window(hostile_address)
     page = seen.go("/artifacts/hostile")
     page.wait_for_function("() => !document.querySelector('.chart .waiting')", timeout=30_000)
     page.wait_for_load_state("networkidle")
     assert seen.elsewhere == []
     assert page.locator(".chart a[href], .chart image[href], .vega-actions").count() == 0
     assert page.evaluate("() => window.hurt") is None
-    context.close()
 
 
 def test_without_javascript_everything_but_the_chart_stands(visit: Any) -> None:
@@ -142,28 +106,8 @@ def test_without_javascript_everything_but_the_chart_stands(visit: Any) -> None:
     assert page.get_by_text("baseline table, first row").is_visible()
 
 
-def _contrast(page: Any, selector: str) -> float:
-    return float(
-        page.evaluate(
-            """selector => {
-      const parts = colour => colour.match(/[\\d.]+/g).slice(0, 3).map(Number);
-      const light = colour => parts(colour).map(v => v / 255)
-        .map(v => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
-        .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
-      const element = document.querySelector(selector);
-      let behind = element;
-      while (getComputedStyle(behind).backgroundColor === "rgba(0, 0, 0, 0)") behind = behind.parentElement;
-      const one = light(getComputedStyle(element).color);
-      const other = light(getComputedStyle(behind).backgroundColor);
-      return (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);
-    }""",
-            selector,
-        )
-    )
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_words_are_readable_in_both_schemes(visit: Any, scheme: str) -> None:
+def test_words_are_readable_in_both_schemes(visit: Any, contrast: Any, scheme: str) -> None:
     seen = visit(color_scheme=scheme)
     page = seen.go("/artifacts/gavel")
     for selector in (
@@ -175,10 +119,10 @@ def test_words_are_readable_in_both_schemes(visit: Any, scheme: str) -> None:
         ".button",
         ".stamp b",
     ):
-        assert _contrast(page, selector) >= 4.5, selector
+        assert contrast(page, selector) >= 4.5, selector
     page = seen.go("/works/tias")
     for selector in (".who b.model", ".status", ".status.model", ".chip.score", ".chip.state", ".never"):
-        assert _contrast(page, selector) >= 4.5, selector
+        assert contrast(page, selector) >= 4.5, selector
 
 
 def test_the_chart_follows_the_scheme(visit: Any) -> None:
