@@ -4,7 +4,7 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -121,12 +121,16 @@ class _Import:
         if isinstance(found, str):
             self._reject(Rejected(line=record.line, raw=record.raw, reason=found), position)
             return
+        known_id = None if found is None else found[0].id
+        record, contested = self._uncontested(record, known_id)
         if found is None:
             work_id = self._add(record.work)
             became: tuple[str, str | None] = ("added", None)
         else:
             work_id = found[0].id
             became = self._merge(found[0], record.work, found[1])
+        if contested:
+            record = replace(record, notes=(*record.notes, *contested))
         raw_id = self._connection.execute(
             "INSERT INTO raw_records(sha256, work_id, content) VALUES (?, ?, ?)",
             [raw_sha256, work_id, record.raw],
@@ -155,6 +159,22 @@ class _Import:
             parts = " and ".join(f"{known.slug} ({evidence})" for known, evidence in found.values())
             return f"its identifiers are those of {len(found)} works here: {parts}"
         return next(iter(found.values()), None)
+
+    def _uncontested(self, record: Parsed, known_id: int | None) -> tuple[Parsed, list[str]]:
+        """The record without identifiers that name another work here, and a note on each."""
+        taken = [
+            (i, k) for i, k in works_named_by(self._connection, record.work.identifiers) if k.id != known_id
+        ]
+        if not taken:
+            return record, []
+        names = {i for i, _ in taken}
+        left = tuple(i for i in record.work.identifiers if i not in names)
+        work = record.work.model_copy(update={"identifiers": left})
+        notes = [
+            f"{i.scheme} {i.value} is left out: it names {k.slug} here, which other identifiers tell apart"
+            for i, k in taken
+        ]
+        return replace(record, work=work), notes
 
     def _add(self, work: Work) -> int:
         slug = (

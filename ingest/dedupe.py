@@ -1,5 +1,6 @@
 """When two records are certainly the same work. What is only likely is for people to decide."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ingest.identifiers import normalise
@@ -22,11 +23,12 @@ def same_work(a: Work, b: Work) -> SameWork | None:
     """The evidence that two records share an identifier, or None where nothing is certain.
 
     Versions of one arXiv paper are one work, and so is its arXiv DOI. A preprint and an article that
-    share no identifier are two records. An ISBN counts only between whole books.
+    share no identifier are two records. An ISBN counts only between whole books. Where more schemes tell
+    the two apart than name them one, the shared identifier is somebody's mistake, and they are two.
     """
-    theirs = _names(b)
-    shared = tuple(own for name, own in _names(a).items() if name in theirs)
-    if not shared:
+    mine, theirs = _names(a), _names(b)
+    shared = tuple(own for name, own in mine.items() if name in theirs)
+    if not shared or len(_disagreeing(mine, theirs)) > len({own.scheme for own in shared}):
         return None
     parts: list[str] = []
     for own in shared:
@@ -37,6 +39,13 @@ def same_work(a: Work, b: Work) -> SameWork | None:
     if _folded(a.title) != _folded(b.title):
         evidence += f", though the titles differ ({a.title[:80]!r} and {b.title[:80]!r})"
     return SameWork(shared, evidence)
+
+
+def _disagreeing(mine: Iterable[tuple[str, str]], theirs: Iterable[tuple[str, str]]) -> set[str]:
+    """The schemes in which both have names and share none."""
+    one, other = set(mine), set(theirs)
+    both = {scheme for scheme, _ in one} & {scheme for scheme, _ in other} & set(IDENTITY_SCHEMES)
+    return both - {scheme for scheme, _ in one & other}
 
 
 def _names(work: Work) -> dict[tuple[str, str], Identifier]:

@@ -20,6 +20,10 @@ def work(title: str = "T", author: str = "", **fields: object) -> Work:
     return Work(title=title, authors=(Author(name=author),) if author else (), **fields)  # type: ignore[arg-type]
 
 
+def named(**values: str) -> tuple[Identifier, ...]:
+    return tuple(Identifier(scheme=scheme, value=value) for scheme, value in values.items())  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(
     ("given_work", "expected"),
     [
@@ -104,3 +108,12 @@ def test_same_work_is_symmetric_and_holds_for_itself(a: Work, b: Work) -> None:
     assert (same_work(a, b) is None) == (same_work(b, a) is None)
     certain = any(i.scheme in ("doi", "arxiv") for i in a.identifiers)
     assert certain == (same_work(a, a) is not None)
+
+
+def test_an_identifier_that_more_schemes_contradict_is_a_mistake() -> None:
+    """As a public index has it: two papers, each with its DOI and its number there, and one PMID for both."""
+    one = Work(title="A", identifiers=named(doi="10.1000/a", openalex="W1", pmid="12090863"))
+    two = Work(title="B", identifiers=named(doi="10.1000/b", openalex="W2", pmid="12090863"))
+    assert same_work(one, two) is None
+    # One against one leaves it to the evidence: a correction and its paper often share a PMID.
+    assert same_work(one, two.model_copy(update={"identifiers": named(doi="10.1000/b", pmid="12090863")}))
