@@ -126,8 +126,11 @@ class CategoryCalls:
 
     @property
     def consensus(self) -> NDArray[np.int64]:
-        """Row numbers of the intersection of the sides."""
-        return np.flatnonzero(np.logical_and.reduce(self._sides()))
+        """Row numbers of the intersection of the sides; none where there is one side only."""
+        sides = self._sides()
+        if len(sides) < 2:
+            return np.empty(0, dtype=np.int64)
+        return np.flatnonzero(np.logical_and.reduce(sides))
 
     def call(self, row: int) -> Call:
         """The call on one covered work, as `schema.states` decides it."""

@@ -297,12 +297,13 @@ def call(sides: Sequence[bool | None], covered: bool) -> Call:
     """What the sides' calls come to for one category of one work.
 
     `sides` has one entry for each head: True among its k, False not, None where it has no support. A
-    category makes a call only where every side is supported; a work without scores is unknown.
+    category makes a call only where every side is supported; a work without scores is unknown. One side
+    alone agrees with nobody: its calls are candidates.
     """
     if not covered or not sides:
         return Call.UNKNOWN
     if any(side is None for side in sides):
         return Call.UNSUPPORTED
-    if all(sides):
+    if all(sides) and len(sides) > 1:
         return Call.CONSENSUS
     return Call.CANDIDATE if any(sides) else Call.NO_CALL

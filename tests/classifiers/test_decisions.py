@@ -138,6 +138,13 @@ def test_an_unsupported_category_calls_nothing() -> None:
     assert isinstance(calls, CategoryCalls)
 
 
+def test_one_side_makes_candidates_and_no_consensus() -> None:
+    made = quotas([rate(0.5)], 4)
+    calls = category_calls("metaresearch", [1, 2, 3, 4], {"codex": [0.9, 0.1, 0.8, 0.2]}, made)
+    assert (calls.candidate.tolist(), calls.consensus.tolist()) == ([0, 2], [])
+    assert [calls.call(row) for row in range(2)] == [Call.CANDIDATE, Call.NO_CALL]
+
+
 def test_disagreement_is_the_largest_distance_from_a_direct_label() -> None:
     nan = math.nan
     found = disagreement(

@@ -92,7 +92,8 @@ def test_an_unknown_vote_never_counts_as_a_negative(votes: tuple[bool | None, ..
         ([True, True], False, Call.UNKNOWN),  # a work without scores is unknown, whatever the heads
         ([None, None], False, Call.UNKNOWN),
         ([], True, Call.UNKNOWN),
-        ([True], True, Call.CONSENSUS),
+        ([True], True, Call.CANDIDATE),  # one side agrees with nobody
+        ([False], True, Call.NO_CALL),
     ],
 )
 def test_calls(sides: list[bool | None], covered: bool, expected: Call) -> None:

@@ -43,7 +43,7 @@ def command(release: str, round_: str | None, dry_run: bool, db: Path, as_json: 
     counts = {
         category: {
             "candidate": sum(n for (c, _), n in sides.items() if c == category),
-            "consensus": sides[category, len(quotas)],
+            "consensus": sides[category, len(quotas)] if len(quotas) > 1 else 0,
         }
         for category, quotas in by_category.items()
         if all(q.k is not None for q in quotas)
