@@ -82,7 +82,8 @@ def screening(folder: Path) -> None:
         for n in range(1, 60)
     ]
     (folder / "works.bib").write_text("\n".join(works))
-    (folder / "study.toml").write_text(EXAMPLE)
+    frame = '{ field = "title", in = ["Trial", "Paper"] }'  # not the demo's own papers
+    (folder / "study.toml").write_text(EXAMPLE.replace("[[samples]]", f"[[samples]]\nframe = {frame}", 1))
     db = ("--db", str(folder / "made" / "proofshelf.db"))
 
     def do(*arguments: str) -> str:
@@ -95,12 +96,16 @@ def screening(folder: Path) -> None:
     do("screen", "sample", "pilot", "pilot-sample")
     chunks = json.loads(do("screen", "manifest", "pilot-screen", "--json"))["chunks"]
     sample = [work for chunk in chunks for work in chunk["works"]]
-    for rater, decision in (("ada", "in_scope"), ("ben", "out_of_scope")):
-        rows = [f"{work},{decision},{'trial' if rater == 'ada' else ''},high" for work in sample]
+    for rater, one in (("ada", 1), ("ben", 0)):  # Ada includes every second work and Smith's, Ben none
+        included = [one and (n % 2 == 0 or work == "smith-2020-trial") for n, work in enumerate(sample)]
+        decided = [("in_scope,trial" if yes else "out_of_scope,") for yes in included]
+        rows = [f"{work},{decision},high" for work, decision in zip(sample, decided, strict=True)]
         (folder / "votes.csv").write_text("\n".join(["work,decision,categories,confidence", *rows]))
         do("screen", "import-votes", str(folder / "votes.csv"), "--round", "pilot-screen", "--rater", rater)
     labels = [f"{work},{n % 2}" for n, work in enumerate(sample)]
     (folder / "labels.csv").write_text("\n".join(["slug,label_included", *labels]))
+    records = [f"{n},Title {n},Abstract of {n},{n % 3 // 2}" for n in range(30)]
+    (folder / "labelled.csv").write_text("\n".join(["record_id,title,abstract,label_included", *records]))
 
 
 @pytest.fixture(scope="module")

@@ -16,6 +16,7 @@ COMMANDS = {
     "adjudicate": "adjudicate",
     "agreement": "agreement",
     "prevalence": "prevalence",
+    "simulate": "simulate",
     "flow": "flow",
 }
 

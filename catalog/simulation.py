@@ -1,0 +1,174 @@
+"""Labels that are known already, as a pool to simulate a screening on.
+
+A work whose label is unknown is left out and counted: it is not irrelevant.
+"""
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from catalog import queries, screening_queries
+from catalog.errors import CatalogError
+from catalog.screening_pages import NOT_CAST, RatingTable
+from classifiers.active.pool import LabelledPool, draw_priors
+from classifiers.active.simulate import Progress, Simulation, Strategy, simulate
+from classifiers.features import Document
+from ingest.labels import read_labels
+from ingest.readers import read
+from schema.states import Estimand, Status, estimand
+from schema.work import Rejected, Work
+
+TOLD = ("wss_at_95", "wss_at_100", "recall_after_10", "erf_after_10", "atd", "atd_normalised", "ndcg")
+"""What is told of a simulation, in the order in which it is told."""
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """A pool with where its labels come from. `ids` and `labels` are in the order of the source;
+    `unknown` works were left out. `statuses` are those of the votes; a file's labels have none."""
+
+    source: str
+    question: str
+    labels_by: str
+    statuses: tuple[Status, ...]
+    ids: tuple[str, ...]
+    labels: tuple[bool, ...]
+    unknown: int
+    pool: LabelledPool
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One strategy with one simulation for each seed."""
+
+    strategy: Strategy
+    simulations: tuple[Simulation, ...]
+
+    def mean(self, measure: str) -> float | None:
+        """The mean of a measure over the seeds; None where a simulation doesn't have it."""
+        values = [simulation.discovery.summary()[measure] for simulation in self.simulations]
+        known = [float(value) for value in values if value is not None]
+        return fmean(known) if len(known) == len(values) else None
+
+
+def labelled_round(
+    db: sqlite3.Connection, round_: str, category: str | None, rater: str | None, which: Estimand
+) -> Labelled:
+    """The works of a round with the label that its votes give: one rater's, or the panel's estimand."""
+    table = screening_queries.rating_table(db, round_, category)
+    columns = _columns(table, rater)
+    ids: list[str] = []
+    labels: list[bool] = []
+    for work, row in zip(table.works, table.votes, strict=True):
+        cells = [row[c] for c in columns]
+        label = None
+        if not any(cell is NOT_CAST for cell in cells):
+            label = estimand([None if cell is None else bool(cell) for cell in cells], which)
+        if label is not None:
+            ids.append(work)
+            labels.append(label)
+    by = rater if rater is not None else f"{which} of {', '.join(table.raters)}"
+    if not ids:
+        raise CatalogError(
+            f"round {round_}: no work has a label by {by}; a panel gives one where all of it has voted"
+        )
+    documents = [document(work, queries.bibliographic_record(db, work)) for work in ids]
+    statuses = tuple(dict.fromkeys(table.statuses[c] for c in columns))
+    question = "in scope" if category is None else category
+    return _labelled(f"round {round_}", question, by, statuses, ids, labels, len(table.works), documents)
+
+
+def labelled_file(path: Path, column: str | None) -> Labelled:
+    """The records of a table that has a column of labels beside them, such as ASReview's data sets."""
+    reading = read(path)
+    works: dict[int, tuple[str, Work]] = {}
+    for record in reading.records:
+        if not isinstance(record, Rejected) and record.line is not None:
+            works[record.line] = (record.key or f"line-{record.line}", record.work)
+    found = read_labels(path, column)
+    ids: list[str] = []
+    labels: list[bool] = []
+    documents: list[Document] = []
+    for row in found.rows:
+        if row.line in works and row.value != "unknown":
+            key, work = works[row.line]
+            ids.append(key)
+            labels.append(row.value == "included")
+            documents.append(document(key, work))
+    if not ids:
+        raise CatalogError(f"{path.name}: no row has both a record and a label; expected a table with both")
+    total = len(found.rows) + len(found.rejected)
+    return _labelled(path.name, found.column, "the file", (), ids, labels, total, documents)
+
+
+def document(key: str, work: Work) -> Document:
+    """A work as a classifier reads it."""
+    return Document(
+        id=key, title=work.title, abstract=work.abstract.text, venue=work.venue, topics=work.topics,
+        field=work.field, language=work.language, type=work.type, year=work.year,
+    )  # fmt: skip
+
+
+def run_arm(
+    labelled: Labelled, strategy: Strategy, seeds: Sequence[int], batch: int, progress: Progress | None = None
+) -> Arm:
+    """One simulation for each seed, from one relevant and one irrelevant record drawn by the seed."""
+    done = []
+    for seed in seeds:
+        priors = draw_priors(labelled.ids, labelled.labels, seed)
+        done.append(
+            simulate(labelled.pool, priors, strategy=strategy, batch=batch, seed=seed, progress=progress)
+        )
+    return Arm(strategy, tuple(done))
+
+
+def recall_chart(labelled: Labelled, arms: Sequence[Arm]) -> dict[str, Any]:
+    """Recall against records read, one line for each arm and seed, as Vega-Lite; the values are inside."""
+    values = [
+        {
+            "order": arm.strategy.value,
+            "seed": simulation.seed,
+            "records read": screened,
+            "recall": found / simulation.discovery.relevant if simulation.discovery.relevant else None,
+        }
+        for arm in arms
+        for simulation in arm.simulations
+        for screened, found in simulation.discovery.curve()
+    ]
+    return {
+        "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
+        "title": f"Simulated screening of {labelled.source}: {labelled.question}",
+        "description": "Share of the relevant records found, by the number of records read.",
+        "width": 480,
+        "height": 320,
+        "data": {"values": values},
+        "mark": {"type": "line", "interpolate": "step-after"},
+        "encoding": {
+            "x": {"field": "records read", "type": "quantitative", "title": "Records read, priors left out"},
+            "y": {"field": "recall", "type": "quantitative", "title": "Recall", "scale": {"domain": [0, 1]}},
+            "color": {"field": "order", "type": "nominal", "title": "Order"},
+            "strokeDash": {"field": "order", "type": "nominal", "title": "Order"},
+            "detail": {"field": "seed"},
+        },
+    }
+
+
+def _columns(table: RatingTable, rater: str | None) -> list[int]:
+    if rater is None:
+        return list(range(len(table.raters)))
+    if rater not in table.raters:
+        raise CatalogError(
+            f"{rater!r} is no rater of round {table.round}; expected one of {', '.join(table.raters)}"
+        )
+    return [table.raters.index(rater)]
+
+
+def _labelled(
+    source: str, question: str, by: str, statuses: tuple[Status, ...], ids: list[str], labels: list[bool],
+    total: int, documents: list[Document],
+) -> Labelled:  # fmt: skip
+    pool = LabelledPool.of(documents, labels)
+    return Labelled(source, question, by, statuses, tuple(ids), tuple(labels), total - len(ids), pool)
