@@ -169,29 +169,39 @@ def test_votes_are_taken_chunk_by_chunk(run: Any, tea: Path, slugs: dict[str, st
     assert (facts["read"], facts["taken"], facts["refused"]) == (20, 20, 0)
 
 
+def in_order(slugs: dict[str, str]) -> dict[str, str]:
+    """By name, so that `able` is in line 2."""
+    return dict(sorted(slugs.items()))
+
+
 def bad(slugs: dict[str, str], old: str, new: str) -> str:
     return rows_of({"ada": ADA}, slugs).replace(old, new)
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "told"),
     [
-        ("able-2020-trial,ada", "abel-2020-trial,ada", "abel-2020-trial"),
+        ("able-2020-trial,ada", "abel-2020-trial,ada",
+         ["votes.csv line 2: 'abel-2020-trial' is no work of round all's manifest",
+          "chunk 1 of ada (from line 6): no answer for 'able-2020-trial'"]),
         ("able-2020-trial,ada", "able-2020-trial,ada,in_scope,trial,\nable-2020-trial,ada",
-         "more than one answer for 'able-2020-trial'"),
+         ["chunk 1 of ada (from line 2): more than one answer for 'able-2020-trial'"]),
         ("able-2020-trial,ada,in_scope,trial", "able-2020-trial,ada,in_scope,trail",
-         "'trail' is no category of the rubric"),
+         ["chunk 1 of ada (from line 2): 'able-2020-trial': 'trail' is no category of the rubric"]),
         ("able-2020-trial,ada,in_scope,trial", "able-2020-trial,ada,perhaps,",
-         "decision is 'perhaps'; expected one of in_scope, out_of_scope, insufficient_payload, unsure"),
-        ("able-2020-trial,ada,in_scope,trial,\n", "", "no answer for 'able-2020-trial'"),
+         ["chunk 1 of ada (from line 2): 'able-2020-trial': decision is 'perhaps'; expected one of in_scope, "
+          "out_of_scope, insufficient_payload, unsure"]),
+        ("able-2020-trial,ada,in_scope,trial,\n", "",
+         ["chunk 1 of ada (from line 5): no answer for 'able-2020-trial'"]),
     ],
 )  # fmt: skip
 def test_a_chunk_that_is_not_right_is_kept_and_the_others_go_in(
-    run: Any, tea: Path, slugs: dict[str, str], old: str, new: str, said: str
+    run: Any, tea: Path, slugs: dict[str, str], old: str, new: str, told: list[str]
 ) -> None:
-    result = vote(tea, run, bad(slugs, old, new))
+    result = vote(tea, run, bad(in_order(slugs), old, new))
     assert result.exit_code == 1
-    assert said in result.stdout
+    lines = [line.strip() for line in result.stdout.splitlines()]
+    assert lines[2 : 2 + len(told)] == told
     assert "Traceback" not in result.output
     page = read(run("screen", "status", "tea", "--json"))
     ada = page["rounds"][0]["coverage"][0]
@@ -303,3 +313,49 @@ def test_no_such_study(run: Any, tea: Path) -> None:
     result = run("export", "coffee", "--what", "labels", "--as", "csv", "--to", "x.csv")
     assert refusal(result).startswith("there is no study 'coffee' here")
     assert not (tea / "x.csv").exists()
+
+
+# Bad input, each by its sentence ---------------------------------------------------------------------------
+
+OLDER = "where = { otherwise = true }"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        (OLDER, 'where = { field = "year", at_most = 1999 }',
+         "sample half: record george-2000-trial fits no stratum, the first of 4 such records; expected "
+         'exactly one, such as one with the rule {"otherwise": true}'),
+        (OLDER, 'where = { field = "year", at_least = 1990 }',
+         "sample half: record able-2020-trial fits the strata recent and older, the first of 6 such records; "
+         "expected exactly one, or overlap = 'first'"),
+        ("draw = 3", "draw = 30",
+         "sample half: stratum recent has 6 records, fewer than the 30 to draw; ask for fewer, or leave "
+         "`draw` out to take all"),
+        ("at_least = 2015", 'at_least = "2015"',
+         "sample half: record able-2020-trial: field 'year' is 2020, a number, and can't be compared with "
+         "'2015' (at_least)"),
+        ('field = "year", at_least = 2015', 'field = "colour", equals = "red"',
+         "sample half: no record has a field 'colour', which a rule of half asks for"),
+        (f"{OLDER}\n", "", "sample half: stratum older has no rule; give a table of works and strata"),
+    ],
+)  # fmt: skip
+def test_a_sample_that_cannot_be_drawn(run: Any, tea: Path, old: str, new: str, sentence: str) -> None:
+    # A study of its own, since the fixture's sample is drawn already.
+    text = (tea / "study.toml").read_text().replace('id = "tea"', 'id = "other"')
+    text = re.sub(r'\[\[rounds\]\]\nid = "(\w+)"', r'[[rounds]]\nid = "other-\1"', text)
+    assert old in text
+    (tea / "other.toml").write_text(text.replace(old, new))
+    assert run("screen", "design", "other.toml").exit_code == 0
+    assert refusal(run("screen", "sample", "other", "half")) == sentence
+    assert read(run("screen", "status", "other", "--json"))["samples"][0]["drawn"] is None
+
+
+def test_a_table_of_strata_that_leaves_a_gap(run: Any, tea: Path) -> None:
+    text = (tea / "study.toml").read_text().replace('id = "tea"', 'id = "other"').replace(f"{OLDER}\n", "")
+    text = re.sub(r'\[\[rounds\]\]\nid = "(\w+)"', r'[[rounds]]\nid = "other-\1"', text)
+    (tea / "other.toml").write_text(text)
+    assert run("screen", "design", "other.toml").exit_code == 0
+    (tea / "strata.csv").write_text("work,stratum\nable-2020-trial,older\n")
+    result = run("screen", "sample", "other", "half", "--strata", "strata.csv")
+    assert refusal(result) == "sample half: the table of strata doesn't name work 'baker-2020-survey'"

@@ -1,6 +1,7 @@
 """`screen run` as a person at a shell meets it: exit codes, sentences, and what JSON says."""
 
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -108,3 +109,45 @@ def test_without_the_llm_library_other_commands_still_work(run: Any, tea: Path) 
     )
     assert shell("screen", "status", "tea").returncode == 0
     assert shell("screen", "run", "--help").returncode == 0
+
+
+def test_ctrl_c_while_a_model_is_silent_keeps_what_was_answered(run: Any, tea: Path) -> None:
+    # The second chunk is never answered. A plugin of `llm` in a process of its own, which gets the signal.
+    code = """
+import sys, threading
+import llm
+from llm.plugins import pm
+from catalog.asking.keywords import Keywords
+
+class Slow(Keywords):
+    def execute(self, *arguments, **more):
+        self.calls = getattr(self, "calls", 0) + 1
+        if self.calls == 2:
+            print("silent", flush=True, file=sys.stderr)
+            threading.Event().wait(60)
+        yield from super().execute(*arguments, **more)
+
+class Plugin:
+    @llm.hookimpl(trylast=True)
+    def register_models(self, register):
+        register(Slow())
+
+llm.get_models()
+pm.unregister(name="proofshelf-keywords")
+pm.register(Plugin(), name="slow")
+sys.argv = ["proofshelf", *sys.argv[1:]]
+from catalog.commands import main
+main()
+"""
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, "screen", "run", "all", "--rater", "rule"],
+        cwd=tea, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+    assert process.stderr is not None
+    assert process.stderr.readline() == "silent\n"
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert told == "proofshelf: stopped; what was finished before is kept, and nothing is half-written\n"
+    facts = json.loads(run_line(run, "--json").stdout)
+    assert (facts["already"], facts["accepted"], facts["votes"]) == (1, 2, 6)
