@@ -156,11 +156,17 @@ def _release(
     return ModelRelease(
         id=slug, title=title, version=version, status=score_status(gate.maturity).value,
         maturity=gate.maturity, training_rounds=number,
-        calibrated=all(h.calibrator is not None for h in student.heads if h.available),
+        calibrated=_calibrated(student),
         decimals=DECIMALS, heads=tuple(_head(h, labels) for h in student.heads),
         source="trained here", study=labels.study, artifact=slug,
         note=f"learned from {len(labels.works)} works of {', '.join(labels.rounds)}",
     )  # fmt: skip
+
+
+def _calibrated(student: TrainedStudent) -> bool:
+    """Whether some head is calibrated, and every head with support is; the others say so themselves."""
+    found = [h.calibration for h in student.heads if h.available and h.calibration is not None]
+    return any(c.final for c in found) and all(c.final for c in found if c.status == "available")
 
 
 def _head(head: TrainedHead, labels: StudyLabels) -> Head:
@@ -185,7 +191,6 @@ def _record(
     """What training computed, as the release keeps it and its page prints it."""
     heads: list[dict[str, Any]] = []
     for head in student.heads:
-        found = report["outputs"]["heads"].get(head.name.side, {}).get(head.name.category, {})
         heads.append({
             "head": head.name.side, "category": head.name.category, "availability": head.availability,
             "reason": head.reason, "unscored": head.unscored,
@@ -197,8 +202,6 @@ def _record(
                  "recall": plain(c.recall), "f1": plain(c.f1)}
                 for c in head.calls
             ],
-            "cells": _cells(found.get("cells", {})),
-            "charts": _charts(report["charts"], head.name.side, head.name.category),
         })  # fmt: skip
     record = {
         "number": number, "panel": labels.panel, "study": labels.study,
@@ -207,21 +210,6 @@ def _record(
         "status": Status.OUT_OF_FOLD.value, "parameters": student.parameters.to_json(),
         "seed": student.seed, "inputs_sha256": student.inputs_sha256,
         "heads": heads, "gate": gate.to_json(),
+        "report": {"outputs": report["outputs"], "charts": report["charts"]},
     }  # fmt: skip
     return json.loads(json.dumps(record, allow_nan=False))  # type: ignore[no-any-return]
-
-
-def _cells(cells: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The report's cells as a list: the figures after calibration, else those before."""
-    return [
-        {"column": column, "value": value, "support": cell["counts"], "state": cell["state"],
-         "metrics": cell["after"] or cell["before"]}
-        for column, values in cells.items()
-        for value, cell in values.items()
-    ]  # fmt: skip
-
-
-def _charts(charts: Mapping[str, Any], side: str, category: str) -> dict[str, Any]:
-    """One head's charts by what they show."""
-    ending = f"-{side}-{category}"
-    return {name.removesuffix(ending): spec for name, spec in charts.items() if name.endswith(ending)}

@@ -131,15 +131,13 @@ def _write_charts(record: Mapping[str, Any], folder: Path, force: bool) -> dict[
 
     folder.mkdir(parents=True, exist_ok=True)
     written = {}
-    for head in record["heads"]:
-        for kind, spec in head["charts"].items():
-            stem = f"{head['head']}-{head['category']}-{kind}"
-            text = json.dumps(spec, ensure_ascii=False, indent=1) + "\n"
-            svg = str(vl_convert.vegalite_to_svg(spec, allowed_base_urls=[]))
-            for ending, content in ((".vl.json", text), (".svg", svg)):
-                path = folder / f"{stem}{ending}"
-                free(path, force)
-                with replacing(path) as stream:
-                    stream.write(content)
-            written[stem] = str(folder / f"{stem}.svg")
+    for stem, spec in record["report"]["charts"].items():
+        text = json.dumps(spec, ensure_ascii=False, indent=1) + "\n"
+        svg = str(vl_convert.vegalite_to_svg(spec, allowed_base_urls=[]))
+        for ending, content in ((".vl.json", text), (".svg", svg)):
+            path = folder / f"{stem}{ending}"
+            free(path, force)
+            with replacing(path) as stream:
+                stream.write(content)
+        written[stem] = str(folder / f"{stem}.svg")
     return written
