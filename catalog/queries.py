@@ -72,6 +72,12 @@ def resolve(db: sqlite3.Connection, slug: str) -> str:
     return kind
 
 
+def last_event(db: sqlite3.Connection) -> int:
+    """The number of the newest event: whatever writes a vote writes one with it, so the same number means
+    the same votes."""
+    return int(db.execute("SELECT coalesce(max(id), 0) FROM events").fetchone()[0])
+
+
 def works(db: sqlite3.Connection, limit: int = 100, offset: int = 0) -> tuple[WorkSummary, ...]:
     """Works, the newest in the catalog first."""
     rows = db.execute(

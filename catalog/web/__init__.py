@@ -1,7 +1,8 @@
 """The catalog in a browser: a Datasette plugin of pages, their JSON twins, charts and downloads.
 
-Every fact comes from `catalog.queries`; modules here lay it out, and templates only print.
-No SQL, no state decided, no write, and nothing fetched from anywhere but this machine lives here.
+Every fact comes from `catalog.queries` and `catalog.screening_queries`; modules here lay it out, and
+templates only print. Whoever is signed in as a rater votes by `catalog.store`, as a command does; nobody
+else writes. No SQL, no state decided, and nothing fetched from anywhere but this machine lives here.
 """
 
 from collections.abc import Callable

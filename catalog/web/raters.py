@@ -44,7 +44,7 @@ def queues_of(db: sqlite3.Connection, name: str | None, study: str | None = None
     if name is None:
         return ()
     found = (
-        Queue(screening_queries.round_view(db, round_).round.study, round_, title, done, total)
+        Queue(screening_queries.queue_page(db, round_, name).study, round_, title, done, total)
         for round_, title, done, total in screening_queries.rater_rounds(db, name)
     )
     return tuple(queue for queue in found if study in (None, queue.study))

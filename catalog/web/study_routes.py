@@ -6,16 +6,22 @@ from urllib.parse import unquote
 
 from datasette.utils.asgi import Response
 
-from catalog import screening_queries
+from catalog import queries, screening_queries
 from catalog.errors import CatalogError
 from catalog.lookup import NotFound
 from catalog.prisma import diagram
 from catalog.screening_pages import FlowCounts, RatingTable, RoundView, SampleView, StudyPage, StudySummary
-from catalog.screening_statistics import QuestionAgreement, QuestionPrevalence, prevalence_of
+from catalog.screening_statistics import (
+    QuestionAgreement,
+    QuestionPrevalence,
+    agreement_of,
+    prevalence_of,
+)
 from catalog.web import headers, study_layout
 from catalog.web.answers import Answers
 from catalog.web.raters import actor_id, queues_of
-from catalog.web.statistics import agreed, computed
+from catalog.web.site import Site
+from catalog.web.statistics import SEED, Kept, computed
 from classifiers.errors import ClassifierError
 
 
@@ -63,6 +69,10 @@ class RoundFacts:
 
 class StudyViews(Answers):
     """`/studies` and what stands beneath it, for everybody."""
+
+    def __init__(self, site: Site) -> None:
+        super().__init__(site)
+        self._kept: Kept[Question] = Kept()
 
     async def studies(self, request: Any, datasette: Any) -> Response:
         """`/studies`"""
@@ -127,21 +137,32 @@ class StudyViews(Answers):
     async def _question(
         self, datasette: Any, page: StudyPage, view: RoundView, category: str | None, by_stratum: bool
     ) -> Question:
+        """One question, computed once for the same votes and the same sample."""
+        event = await self.ask(datasette, queries.last_event)
+
+        async def make() -> Question:
+            return await self._computed(datasette, page, view, category, by_stratum)
+
+        return await self._kept.get((view.round.id, category, by_stratum, event), make)
+
+    async def _computed(
+        self, datasette: Any, page: StudyPage, view: RoundView, category: str | None, by_stratum: bool
+    ) -> Question:
         table: RatingTable = await self.ask(
             datasette, lambda db: screening_queries.rating_table(db, view.round.id, category)
         )
-        found = await computed(lambda: agreed(table, by_stratum))
+        found = await computed(lambda: agreement_of(table, SEED, by_stratum=by_stratum))
+        label = "In scope" if category is None else _labels(view)[category]
         if not by_stratum and found.report is not None:
             panel = study_layout.panel_table(found)
             found = replace(found, report=replace(found.report, tables=() if panel is None else (panel,)))
-        label = "In scope" if category is None else _labels(view)[category]
         try:
             rates = prevalence_of(table, _sample(page, view))
-            if not by_stratum:
-                rates = study_layout.without_strata(rates)
-            return Question(view.round.id, category, label, found, rates, None)
         except (CatalogError, ClassifierError) as error:
             return Question(view.round.id, category, label, found, None, str(error))
+        if not by_stratum:
+            rates = study_layout.without_strata(rates)
+        return Question(view.round.id, category, label, found, rates, None)
 
     async def flow(self, request: Any, datasette: Any) -> Response:
         """`/studies/SLUG/flow.svg`: the PRISMA 2020 diagram"""

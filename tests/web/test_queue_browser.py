@@ -15,11 +15,13 @@ Screened = tuple[Path, tuple[str, ...]]
 
 
 @pytest.fixture(scope="module")
-def passwords() -> dict[str, Any]:
-    """Metadata by which Ada, Ben and Cara sign in with the word `secret`."""
+def passwords() -> Iterator[dict[str, Any]]:
+    """Metadata by which Ada, Ben and Cara sign in with the word `secret`, as the closed page tells it."""
     hashed = pytest.importorskip("datasette_auth_passwords.utils").hash_password("secret")
-    accounts = {f"{name}_password_hash": hashed for name in ("ada", "ben", "cara")}
-    return {"plugins": {"datasette-auth-passwords": accounts}}
+    accounts = {f"{name}_password_hash": {"$env": "RATER_HASH"} for name in ("ada", "ben", "cara")}
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("RATER_HASH", hashed)
+        yield {"plugins": {"datasette-auth-passwords": accounts}}
 
 
 @pytest.fixture
