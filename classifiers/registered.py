@@ -53,3 +53,10 @@ def training(inputs: Inputs, parameters: Parameters, seed: int = 0) -> Json:
     from classifiers.analyses.training import train_again
 
     return train_again(inputs, parameters, seed)
+
+
+def simulation(inputs: Inputs, parameters: Parameters, seed: int = 0) -> Json:
+    """See `classifiers.active.analysis.simulation`."""
+    from classifiers.active.analysis import simulation as analysis
+
+    return analysis(inputs, parameters, seed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -11,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from classifiers.errors import ClassifierError
-from classifiers.intervals import check_level, normal_quantile
+from classifiers.intervals import check_level
 
 Bools: TypeAlias = NDArray[np.bool_]
 Floats: TypeAlias = NDArray[np.float64]
@@ -39,24 +40,25 @@ class RecallEstimate:
 class CaptureRecapture:
     """Chapman's estimate of how many relevant records there are, from two independent searches.
 
-    `found`: what either found; `relevant`, `low`, `high`: the estimate of all and its interval.
+    `found`: what either found; `relevant`, `low`, `high`: the estimate of all and its interval, `high`
+    None where nothing bounds it from above.
     """
 
     found: int
     relevant: float
     se: float
-    low: float
-    high: float
+    low: int
+    high: int | None
     recall: RecallEstimate
 
 
 def capture_recapture(first: int, second: int, both: int, level: float = 0.95) -> CaptureRecapture:
     """Relevant records found by one rater or sample, by the other, and by both.
 
-    N = (first + 1) (second + 1) / (both + 1) - 1 with Chapman's variance (D. G. Chapman, Univ. Calif.
-    Publ. Statist. 1 (1951) 131-160; G. A. F. Seber, Biometrics 26 (1970) 157-163). The interval is
-    transformed-logit, which holds its level for few recaptures and never falls below what was found
-    (M. Sadinle, Commun. Stat. Simul. Comput. 38 (2009) 1909-1924).
+    N = (first + 1) (second + 1) / (both + 1) - 1 with the variance of G. A. F. Seber (D. G. Chapman, Univ.
+    Calif. Publ. Statist. 1 (1951) 131-160; Seber, Biometrics 26 (1970) 157-163). The interval holds every N
+    that the overlap doesn't contradict, by the exact hypergeometric test, (1 - level) / 2 a side: normal
+    intervals fail where nearly all is found twice, which is where screening ends.
 
     Raises
     ------
@@ -69,19 +71,43 @@ def capture_recapture(first: int, second: int, both: int, level: float = 0.95) -
             " by both than by either"
         )
     found = first + second - both
-    estimate = (first + 1) * (second + 1) / (both + 1) - 1
     missed = (first - both) * (second - both)
     variance = (first + 1) * (second + 1) * missed / ((both + 1) ** 2 * (both + 2))
-    a, b, c = both + 0.5, first - both + 0.5, second - both + 0.5
-    sigma = math.sqrt(1 / a + 1 / b + 1 / c + a / (b * c))
-    half = normal_quantile(level) * sigma
-    low, high = (found - 0.5 + b * c / a * math.exp(sign * half) for sign in (-1, 1))
-    low = max(low, float(found))
+    estimate = (first + 1) * (second + 1) / (both + 1) - 1
+    low, high = _population_limits(first, second, both, (1 - level) / 2)
     if found == 0:
         recall = RecallEstimate.unknown(level, "neither search found a relevant record")
     else:
-        recall = RecallEstimate(found / estimate, found / max(high, found), found / low, level)
+        recall = RecallEstimate(min(1.0, found / estimate), found / high if high else 0.0, found / low, level)
     return CaptureRecapture(found, estimate, math.sqrt(variance), low, high, recall)
+
+
+def _population_limits(first: int, second: int, both: int, tail: float) -> tuple[int, int | None]:
+    """The least and greatest number of records for which `both` lies in neither tail."""
+    found = first + second - both
+
+    def at_most(total: int) -> float:  # P(overlap <= both), rising with the total
+        return float(hypergeometric_cdf(both, total, first, second)[0])
+
+    def at_least(total: int) -> float:  # P(overlap >= both), falling with it
+        return 1 - float(hypergeometric_cdf(both - 1, total, first, second)[0])
+
+    low = _last(lambda total: at_most(total) < tail, found - 1) + 1
+    if both == 0:
+        return low, None
+    return low, max(low, _last(lambda total: at_least(total) >= tail, found))
+
+
+def _last(holds: Callable[[int], bool], start: int) -> int:
+    """The last whole number from `start` on for which it holds, where it holds up to some number only."""
+    step = 1
+    while holds(start + step):
+        start, step = start + step, 2 * step
+    while step > 1:
+        step //= 2
+        if holds(start + step):
+            start += step
+    return start
 
 
 def model_recall(probabilities: ArrayLike, screened: ArrayLike, deviations: float = 2.0) -> RecallEstimate:

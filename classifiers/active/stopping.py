@@ -84,7 +84,8 @@ def recapture(first: int, second: int, both: int, target: float, level: float = 
         recall.low is not None and recall.low >= target,
         recall,
         f"{estimate.found:,} found by either, about {estimate.relevant:.1f} in all"
-        f" ({estimate.low:.1f} to {estimate.high:.1f})",
+        f" (from {estimate.low:,}"
+        + (f" to {estimate.high:,})" if estimate.high is not None else " up, nothing bounds it)"),
         "The two searches are independent and no record is easier for both; where both miss the same"
         " records, recall is overestimated.",
     )
