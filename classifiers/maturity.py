@@ -93,7 +93,7 @@ def published_gate(rounds: Sequence[TrainingRound]) -> Verdict:
 def _gain(rounds: Sequence[TrainingRound]) -> Condition:
     if len(rounds) <= WINDOW:
         return Condition(
-            "average_precision", None, f"{len(rounds)} rounds; {WINDOW + 1} are needed for the gain in AP"
+            "average_precision", None, f"{_rounds(len(rounds))}; {WINDOW + 1} are needed for the gain in AP"
         )
     before, best = rounds[-WINDOW - 1], max(rounds[-WINDOW:], key=lambda r: r.average_precision)
     if before.average_precision <= 0:
@@ -178,7 +178,7 @@ def strict_gate(
     labels, weights, groups = _checked(holdout)
     current = _since_the_panel_changed(rounds)
     if len(current) <= WINDOW:
-        return _unknown(f"{len(current)} rounds with the present panel; {WINDOW + 1} are needed")
+        return _unknown(f"{_rounds(len(current))} with the present panel; {WINDOW + 1} are needed")
     recent = current[-WINDOW - 1 :]
     scores = [_scores(r, labels.size) for r in recent]
     if not labels.any() or labels.all():
@@ -291,6 +291,10 @@ def _scores(round_: HoldOutRound, size: int) -> Floats:
     if scores.shape != (size,) or not np.isfinite(scores).all():
         raise ClassifierError(f"round {round_.number}: expected {size} finite scores of the hold-out")
     return scores
+
+
+def _rounds(count: int) -> str:
+    return f"{count} round{'' if count == 1 else 's'}"
 
 
 def _known(value: float | None) -> float | None:

@@ -10,7 +10,13 @@ from catalog.screening_queries.models import model_page, releases, work_decision
 from catalog.screening_queries.queue import queue_page, queue_work, rater_rounds
 from catalog.screening_queries.states import category_states, contested
 from catalog.screening_queries.studies import answers, manifest, round_view, studies, study_page, study_record
-from catalog.screening_queries.tables import frame_documents, rating_table, training_rows
+from catalog.screening_queries.tables import (
+    frame_documents,
+    last_vote,
+    rating_table,
+    training_rows,
+    works_voted,
+)
 
 __all__ = [
     "answers",
@@ -20,6 +26,7 @@ __all__ = [
     "flow_counts",
     "frame_documents",
     "label_rows",
+    "last_vote",
     "manifest",
     "model_page",
     "queue_page",
@@ -35,4 +42,5 @@ __all__ = [
     "training_rows",
     "vote_rows",
     "work_decisions",
+    "works_voted",
 ]

@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from catalog.frames import frame_fields, newest_study
@@ -51,6 +51,22 @@ def rating_table(db: sqlite3.Connection, round_: str, category: str | None = Non
         weights=tuple(places[work_id][1] for work_id, _ in works) if places else None,
         strata=tuple(places[work_id][0] for work_id, _ in works) if places else None,
     )
+
+
+def last_vote(db: sqlite3.Connection) -> int:
+    """The number of the newest vote of the catalog; numbers only grow. 0: there is none."""
+    return int(db.execute("SELECT coalesce(max(id), 0) FROM votes").fetchone()[0])
+
+
+def works_voted(db: sqlite3.Connection, rounds: Sequence[str], until: int | None = None) -> frozenset[str]:
+    """The works with any vote in these rounds, superseded ones too; `until`: numbered so or less."""
+    marks = ", ".join("?" * len(rounds))
+    found = db.execute(
+        "SELECT DISTINCT w.slug FROM votes v JOIN rounds r ON r.id = v.round_id JOIN works w "
+        f"ON w.id = v.work_id WHERE r.slug IN ({marks}) AND v.id <= coalesce(?, v.id)",
+        [*rounds, until],
+    )
+    return frozenset(slug for (slug,) in found)
 
 
 def training_rows(db: sqlite3.Connection, study: str) -> TrainingRows:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from catalog.errors import CatalogError
-from catalog.screening_pages import ModelPage, RatingTable, SampleView
+from catalog.screening_pages import NOT_CAST, ModelPage, RatingTable, SampleView
 from catalog.screening_queries import model_page, rating_table, round_view, study_page
 from catalog.screening_queries.scored import category_scores, slugs_of
 from catalog.screening_statistics import prevalence_of
@@ -31,23 +31,28 @@ def decide(db: sqlite3.Connection, release: str, round_: str | None = None) -> D
     """Align a release's heads to the design-weighted rates of a round's votes.
 
     `round_` is one of the release's study with a drawn sample, or one whose manifest is every work of
-    the catalog; None: the only one. Raises CatalogError where no rate can be had, or nothing is scored.
+    the frame; None: the only one that a rater of the release voted in. Raises CatalogError where no rate
+    can be had, or nothing is scored.
     """
     page = model_page(db, release)
     if page.study is None or not page.heads:
         raise CatalogError(f"release {release} wasn't trained here, so no votes give it a rate")
+    heads = {name: None for h in page.heads for name in (h.name,)}
+    categories = {c: None for h in page.heads for c in h.categories}
     if not page.scored or not page.finished:
         raise CatalogError(
             f"release {release} has scored {page.scored} of {page.works} works; "
             f"`proofshelf classify score {release}` goes on"
         )
     chosen, sample = _round(db, page, round_)
-    heads = {name: None for h in page.heads for name in (h.name,)}
-    categories = {c: None for h in page.heads for c in h.categories}
+    asked = round_view(db, chosen).round.categories
     made: list[Quota] = []
     rows: list[tuple[str, str, tuple[str, ...]]] = []
     warnings: list[str] = []
     for category in categories:
+        if category not in asked:
+            warnings.append(f"{category}: round {chosen} doesn't ask for it, so it makes no call")
+            continue
         table = rating_table(db, chosen, category)
         mine = [h for h in heads if any(h == x.name and category in x.categories for x in page.heads)]
         rates = _rates(table, sample, category, mine)
@@ -55,12 +60,18 @@ def decide(db: sqlite3.Connection, release: str, round_: str | None = None) -> D
             missing = ", ".join(h for h in mine if h not in {r.head for r in rates})
             warnings.append(f"{category}: no rate for {missing} in round {chosen}, so it makes no call")
             continue
+        warnings += _incomplete(table, category, mine)
         scored = category_scores(db, release, category)
         own = quotas(rates, int(scored.works.size))
         made += own
         calls = category_calls(category, scored.place, scored.scores, own)
         if calls.supported:
             rows += _rows(db, calls, scored.works)
+    if not made:
+        raise CatalogError(
+            f"no usable vote of round {chosen} is by a rater that {release} imitates "
+            f"({', '.join(heads)}), so it gives no rate"
+        )
     status = Status.MACHINE_PREDICTED.value
     run_id = _run_id(release, chosen, made)
     note = f"quotas from the votes of round {chosen}" + (
@@ -76,9 +87,12 @@ def decide(db: sqlite3.Connection, release: str, round_: str | None = None) -> D
 def _round(db: sqlite3.Connection, page: ModelPage, asked: str | None) -> tuple[str, SampleView | None]:
     assert page.study is not None
     study = study_page(db, page.study)
+    heads = {h.name for h in page.heads}
     fit: list[tuple[str, SampleView | None]] = []
     for view in study.rounds:
         sample = next((s for s in study.samples if s.design.id == view.sample and s.drawn), None)
+        if asked is None and not any(row.voted and row.rater.id in heads for row in view.coverage):
+            continue  # it could give no rate
         if sample is not None or (view.works == page.works and view.works):
             fit.append((view.round.id, sample))
     if asked is not None:
@@ -97,6 +111,22 @@ def _round(db: sqlite3.Connection, page: ModelPage, asked: str | None) -> tuple[
             f"{page.study} has: {named}; name it with --round"
         )
     return fit[0]
+
+
+def _incomplete(table: RatingTable, category: str, heads: Sequence[str]) -> list[str]:
+    """What each rate takes for granted while its rater hasn't voted on the whole round."""
+    said = []
+    for head in heads:
+        if head not in table.raters:
+            continue
+        column = table.raters.index(head)
+        missing = sum(votes[column] is NOT_CAST for votes in table.votes)
+        if missing:
+            said.append(
+                f"{category}: {head} hasn't voted on {missing:,} of {len(table.works):,} works of round "
+                f"{table.round} yet; its rate takes them to be like the others"
+            )
+    return said
 
 
 def _rates(table: RatingTable, sample: SampleView | None, category: str, heads: Sequence[str]) -> list[Rate]:

@@ -7,7 +7,14 @@ import numpy as np
 
 from catalog.errors import CatalogError
 from catalog.screening_pages import NOT_CAST
-from catalog.screening_queries import model_page, rating_table, score_rows, training_rows
+from catalog.screening_queries import (
+    model_page,
+    rating_table,
+    round_view,
+    score_rows,
+    training_rows,
+    works_voted,
+)
 from classifiers.folds import venue_groups
 from classifiers.metrics.sample import Support, probabilities, support
 from classifiers.metrics.summary import CellState, Metrics, cell_state, measure
@@ -41,6 +48,8 @@ def evaluate(db: sqlite3.Connection, release: str, round_: str, rater: str | Non
 ]:  # fmt: skip
     """Compare every head of a release with the votes of a round (of one rater, or of each).
 
+    The round may be another study's: heads for categories that it asks for are compared. Works that the
+    release learned from are those with a vote, in a round that it learned from, when it was trained.
     Design weights of the round's sample count. Raises CatalogError where the release has no scores, or
     no vote of the round is on a work that it didn't learn from.
     """
@@ -51,13 +60,21 @@ def evaluate(db: sqlite3.Connection, release: str, round_: str, rater: str | Non
         raise CatalogError(
             f"release {release} has no scores yet; run `proofshelf classify score {release}` first"
         )
-    learned = _learned(db, page.study, tuple(page.record["rounds"]))
+    round_record = round_view(db, round_).round
+    learned = works_voted(db, page.record["rounds"], page.record.get("last_vote"))
     scores: dict[tuple[str, str], dict[str, float]] = {}
     for line in score_rows(db, release=release):
         scores.setdefault((line.head, line.category), {})[line.work] = float(line.value)
-    documents = dict(zip(*_documents(db, page.study), strict=True))
-    found = []
-    for (head, category), given in scores.items():
+    shared = [(name, given) for name, given in scores.items() if name[1] in round_record.categories]
+    if not shared:
+        raise CatalogError(
+            f"round {round_} asks for none of the categories that {release} scores; it asks for: "
+            f"{', '.join(round_record.categories)}"
+        )
+    documents = _groups(db, round_record.study)
+    found: list[HeadEvaluation] = []
+    cast = 0
+    for (head, category), given in shared:
         table = rating_table(db, round_, category)
         for column, (name, kind) in enumerate(zip(table.raters, table.kinds, strict=True)):
             if rater is not None and name != rater:
@@ -67,6 +84,7 @@ def evaluate(db: sqlite3.Connection, release: str, round_: str, rater: str | Non
                 vote = votes[column]
                 if vote is NOT_CAST:
                     continue
+                cast += 1
                 if work in learned:
                     left_out += 1
                 elif vote is None:
@@ -89,6 +107,9 @@ def evaluate(db: sqlite3.Connection, release: str, round_: str, rater: str | Non
             )  # fmt: skip
     if rater is not None and not found:
         raise CatalogError(f"{rater!r} is no rater of round {round_}")
+    if not cast:
+        whose = "" if rater is None else f" of {rater}"
+        raise CatalogError(f"round {round_} has no vote{whose} yet, so there is nothing to compare with")
     if not any(e.support.records or e.unknown or e.unscored for e in found):
         raise CatalogError(
             f"every vote of round {round_} is on a work that {release} learned from: that would be a test on "
@@ -97,13 +118,8 @@ def evaluate(db: sqlite3.Connection, release: str, round_: str, rater: str | Non
     return tuple(found)
 
 
-def _learned(db: sqlite3.Connection, study: str, rounds: tuple[str, ...]) -> frozenset[str]:
-    """Works with any vote in the rounds that a release learned from."""
+def _groups(db: sqlite3.Connection, study: str) -> dict[str, str]:
+    """Venue groups of the works with a vote in a study: of the round's, which may be another than the
+    release's."""
     rows = training_rows(db, study)
-    columns = [c for c in rows.columns if c.round in rounds]
-    return frozenset(w for i, w in enumerate(rows.works) if any(c.scope[i] is not NOT_CAST for c in columns))
-
-
-def _documents(db: sqlite3.Connection, study: str) -> tuple[list[str], list[str]]:
-    rows = training_rows(db, study)
-    return list(rows.works), list(venue_groups(rows.documents))
+    return dict(zip(rows.works, venue_groups(rows.documents), strict=True))

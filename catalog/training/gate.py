@@ -1,4 +1,4 @@
-"""The maturity gate over a study's releases: each is a training round, its hold-out scored out of fold.
+"""The maturity gate over a study's releases: each that learned from other labels is a training round.
 
 The hold-out of a head is made of the works that every release since has scored out of fold, with the
 labels of the newest: no model that scores a work there has seen it or its venue.
@@ -111,10 +111,20 @@ def _table(text: str) -> dict[str, Rows]:
     return found
 
 
+def _that_learned_anew(there: Sequence[tuple[PastRelease, Rows]]) -> list[tuple[PastRelease, Rows]]:
+    """The last release for each set of labels.
+
+    To train again on the same labels (with another seed, say) teaches nothing, so it is no further round:
+    a head that hasn't seen a new label can't show that new labels don't change it.
+    """
+    taught = [{work: row[1] for work, row in rows.items() if row[1] is not None} for _, rows in there]
+    return [pair for i, pair in enumerate(there) if i + 1 == len(there) or taught[i] != taught[i + 1]]
+
+
 def _head(
     name: str, releases: Sequence[PastRelease], tables: Sequence[Mapping[str, Rows]], seed: int
 ) -> HeadGate:
-    there = [(r, t[name]) for r, t in zip(releases, tables, strict=True) if name in t]
+    there = _that_learned_anew([(r, t[name]) for r, t in zip(releases, tables, strict=True) if name in t])
     there = there[-WINDOW - 1 - 3 :]  # the gate looks no further back, and each round narrows the hold-out
     newest = there[-1][1]
     shared = [w for w in sorted(newest) if newest[w][1] is not None and all(w in rows for _, rows in there)]

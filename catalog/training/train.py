@@ -67,11 +67,13 @@ def train_release(
     labels = study_labels(
         screening_queries.training_rows(connection, study), choices.rounds, choices.raters, choices.categories
     )
+    last_vote = screening_queries.last_vote(connection)  # read after the votes: none of them is later
     frame = Coverage.of(document for _, document in screening_queries.frame_documents(connection, study))
     for instrument in labels.instruments:
         check_served(choices.parameters.features, frame, instrument)  # type: ignore[arg-type]
     earlier = _earlier(catalog, study)
-    made_from = _made_from(labels, choices)
+    with_texts = page.synthetic if choices.with_texts is None else choices.with_texts
+    made_from = _made_from(labels, choices, with_texts)
     for known in earlier:
         if known.made_from == made_from:
             return Trained(known.release, (), None, labels)
@@ -100,10 +102,12 @@ def train_release(
             root, slug, title, student, labels, predictions, report["outputs"],
             licence=(page.study.licence if page.study else None) or "not stated",
             synthetic=page.synthetic,
-            with_texts=page.synthetic if choices.with_texts is None else choices.with_texts,
+            with_texts=with_texts,
         )  # fmt: skip
         release = _release(slug, title, version, number, student, labels, gate)
-        record = {"made_from": made_from} | _record(number, student, labels, gate, report)
+        record = {"made_from": made_from, "last_vote": last_vote} | _record(
+            number, student, labels, gate, report
+        )
         files = {
             path.relative_to(root).as_posix(): path.read_bytes()
             for path in sorted(root.rglob("*"))
@@ -114,12 +118,12 @@ def train_release(
     return Trained(release, student.heads, gate, labels)
 
 
-def _made_from(labels: StudyLabels, choices: Choices) -> dict[str, Any]:
-    """Everything that decides what is learned: the same again is the same release."""
+def _made_from(labels: StudyLabels, choices: Choices, with_texts: bool) -> dict[str, Any]:
+    """Everything that decides what is learned, judged and packed: the same again is the same release."""
     return {
         "inputs_sha256": labelled(labels.documents, labels.labels, labels.weights).sha256(),
         "code_sha256": code_sha256(), "parameters": choices.parameters.to_json(), "seed": choices.seed,
-        "gate": choices.gate,
+        "gate": choices.gate, "panel": labels.panel, "with_texts": with_texts,
     }  # fmt: skip
 
 

@@ -25,11 +25,17 @@ def predictions(scores: np.ndarray, labels: np.ndarray = LABELS, works: range = 
     return "\n".join(rows) + "\n"
 
 
-def releases(count: int, noise: float, panel: str = "ann 1") -> list[PastRelease]:
+def releases(
+    count: int, noise: float, panel: str = "ann 1", new_labels: bool = True
+) -> list[PastRelease]:  # fmt: skip
+    """Each learned one label more than the one before, unless there are no new labels."""
     made = []
     for n in range(1, count + 1):
         shaken = SCORES + noise * np.random.default_rng(n).normal(size=N)
-        made.append(PastRelease(n, panel, predictions(shaken)))
+        labels = LABELS.copy()
+        if new_labels:
+            labels[n:10] = -1
+        made.append(PastRelease(n, panel, predictions(shaken, labels)))
     return made
 
 
@@ -84,3 +90,10 @@ def test_a_holdout_without_positives_says_nothing() -> None:
     made = [PastRelease(n, "p", predictions(SCORES, none)) for n in range(1, 8)]
     report = judged(made)
     assert (report.maturity, report.heads[0].positives, report.heads[0].rounds) == ("unknown", 0, ())
+
+
+@pytest.mark.parametrize("gate", ["published", "strict"])
+def test_training_again_on_the_same_labels_is_no_further_round(gate: str) -> None:
+    report = judged(releases(7, 0.001, new_labels=False), gate)
+    assert report.maturity == "unknown"
+    assert [r.number for r in report.heads[0].rounds] == [7]
