@@ -67,9 +67,9 @@ class HeadReport:
 
 @dataclass(frozen=True)
 class Condition:
-    """One condition of the gate: passed, failed, or not known."""
+    """What a gate says of some of its conditions, `names`: passed, failed, or not known."""
 
-    name: str
+    names: tuple[str, ...]
     passed: bool | None
     sentence: str
 
@@ -137,13 +137,19 @@ def verdicts(record: Mapping[str, Any] | None) -> tuple[Verdict, ...]:
         Verdict(
             str(item.get("gate")),
             _known(item.get("passed")),
-            tuple(
-                Condition(str(c.get("name")), _known(c.get("passed")), str(c.get("sentence", "")))
-                for c in _objects(item.get("conditions"))
-            ),
+            _conditions(item),
         )
         for item in _objects(_object((record or {}).get("gate")).get("verdicts"))
     )
+
+
+def _conditions(item: Mapping[str, Any]) -> tuple[Condition, ...]:
+    """The conditions of a gate; those of several heads that come to the same words stand together."""
+    found: dict[tuple[bool | None, str], list[str]] = {}
+    for condition in _objects(item.get("conditions")):
+        said = (_known(condition.get("passed")), str(condition.get("sentence", "")))
+        found.setdefault(said, []).append(str(condition.get("name", "")).replace("_", " "))
+    return tuple(Condition(tuple(names), *said) for said, names in found.items())
 
 
 _CHARTS = ("reliability", "scores", "pr", "roc")
@@ -215,9 +221,10 @@ def _cell(column: str, value: str, cell: Mapping[str, Any]) -> CellRow:
     counts = _object(cell.get("counts"))
     metrics = _object(cell.get("after")) or _object(cell.get("before"))
     shown = {name: (path, decimals) for name, path, decimals in _FIGURES}
+    words = {"0": "no", "1": "yes"} if column.startswith("has_") else {}
     return CellRow(
         column,
-        value or "not recorded",
+        words.get(value, value) or "not recorded",
         _whole(counts.get("records")),
         _whole(counts.get("positives")),
         str(cell.get("state", "")),

@@ -35,7 +35,7 @@ class ModelViews(Answers):
         return await self.send(request, datasette, "models", facts, {"page": facts})
 
     async def model(self, request: Any, datasette: Any) -> Response:
-        """`/models/RELEASE`, with the charts of `?head=NAME&category=ID` or of the first that has some"""
+        """`/models/RELEASE`, with the charts of `?head=NAME&category=ID`, or of most positives"""
         page = await self._page(request, datasette)
         reports = model_report.head_reports(page.record)
         shown = _shown(reports, request)
@@ -97,8 +97,6 @@ def readings(page: ModelPage, study: Study | None) -> list[str]:
     """What must be read before any number of a release: true of it, and said each time."""
     release = page.release
     sides = list(dict.fromkeys(head.imitates or head.name for head in page.heads))
-    kinds = {} if study is None else {rater.id: rater.kind for rater in study.raters}
-    machines = [side for side in sides if kinds.get(side) == labels.MODEL]
     said = [
         f"Imitation only: each side learned to vote as one rater does ({', '.join(sides)}). "
         "That is fidelity to a rater, not to the truth.",
@@ -106,15 +104,27 @@ def readings(page: ModelPage, study: Study | None) -> list[str]:
         if release.calibrated
         else "Scores are not calibrated: they order works, and are no probabilities.",
     ]
-    if machines:
+    if machines := _machines(page, study):
         said.append(
-            f"The raters imitated are models ({', '.join(machines)}). Validation by people is pending."
+            f"Of the raters imitated, models are: {', '.join(machines)}. Validation by people is pending."
         )
     said.append("A head without support makes no call. No score and no call are no negatives.")
-    if release.maturity != "passed":
-        gate = "has not passed" if release.maturity == "not_passed" else "was not put to"
-        said.append(f"The release {gate} the maturity gate, so its scores rank and nothing more.")
+    if release.maturity == "not_passed":
+        said.append("The release has not passed the maturity gate, so its scores rank and nothing more.")
+    elif release.maturity == "unknown":
+        said.append("No maturity gate is known to be passed, so its scores rank and nothing more.")
     return said
+
+
+def _machines(page: ModelPage, study: Study | None) -> list[str]:
+    """The sides that imitate a model, so far as that is known: by the study's raters, or by their words."""
+    kinds = {} if study is None else {rater.id: rater.kind for rater in study.raters}
+    names = dict.fromkeys((head.name, head.imitates or "") for head in page.heads)
+    return [
+        name
+        for name, imitates in names
+        if kinds.get(name, kinds.get(imitates)) == labels.MODEL or imitates.endswith("(machine)")
+    ]
 
 
 def _shown(reports: tuple[HeadReport, ...], request: Any) -> HeadReport | None:
@@ -125,7 +135,7 @@ def _shown(reports: tuple[HeadReport, ...], request: Any) -> HeadReport | None:
             if (report.head, report.category) == (head, category):
                 return report
         raise NotFound(f"the release reports on no head {head!r} for category {category!r}")
-    return next((r for r in reports if r.charts or r.figures), reports[0] if reports else None)
+    return max(reports, key=lambda r: (bool(r.figures), r.positives or 0), default=None)
 
 
 def _charts(shown: HeadReport) -> list[charts.Chart]:

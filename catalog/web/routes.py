@@ -19,7 +19,7 @@ from catalog.web.model_routes import ModelViews
 from catalog.web.queue_routes import QueueViews
 from catalog.web.raters import actor_id, queues_of, unseen_in
 from catalog.web.site import Site
-from catalog.web.study_routes import StudyViews
+from catalog.web.study_routes import StudyViews, made_up_studies
 from schema.artifact import File
 
 PER_PAGE = 50
@@ -112,7 +112,9 @@ class _Views(Answers):
         )
         if blinded:
             facts = replace(facts, screens=(), statements=(), releases=(), decisions=())
-        context = {**pages.work_context(facts), "blinded": blinded}
+        made_up = await self.ask(datasette, lambda db: made_up_studies(db, facts))
+        shown = {screen.round.study for screen in facts.screens}
+        context = {**pages.work_context(facts), "blinded": blinded, "synthetic": made_up - shown}
         return await self.send(request, datasette, "work", facts, context)
 
     async def artifact(self, request: Any, datasette: Any) -> Response:

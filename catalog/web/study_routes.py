@@ -1,5 +1,6 @@
 """Studies: what was asked of whom, how far it is, and what the votes say together."""
 
+import sqlite3
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import unquote
@@ -9,6 +10,7 @@ from datasette.utils.asgi import Response
 from catalog import queries, screening_queries
 from catalog.errors import CatalogError
 from catalog.lookup import NotFound
+from catalog.pages import WorkPage
 from catalog.prisma import diagram
 from catalog.screening_pages import FlowCounts, RatingTable, RoundView, SampleView, StudyPage, StudySummary
 from catalog.screening_statistics import (
@@ -170,6 +172,13 @@ class StudyViews(Answers):
         page = await self.ask(datasette, lambda db: screening_queries.study_page(db, slug))
         counts = await self.ask(datasette, lambda db: screening_queries.flow_counts(db, slug))
         return headers.picture(diagram(counts, page.title))
+
+
+def made_up_studies(db: sqlite3.Connection, page: WorkPage) -> set[str]:
+    """The synthetic studies among those whose models scored a work."""
+    named = {view.release.study for view in page.releases if view.release.study is not None}
+    known = {item.slug: item.synthetic for item in screening_queries.studies(db)} if named else {}
+    return {name for name in named if known.get(name)}
 
 
 def _sample(page: StudyPage, view: RoundView) -> SampleView | None:

@@ -235,7 +235,7 @@ def test_a_release_says_how_far_it_may_be_believed(site: Any) -> None:
     assert Status.SCORE_ONLY_IMMATURE.value in seen
     assert "d" * 64 in seen
     assert "8 of 12 works have a score of it" in seen
-    assert "The raters imitated are models (rule). Validation by people is pending." in seen
+    assert "Of the raters imitated, models are: rule. Validation by people is pending." in seen
     assert "Published rule: not passed" in seen
     assert "failed churn 0.3, to be below 0.05" in seen
     assert "not known, which isn’t passed 3 rounds; 6 are needed" in seen
