@@ -98,9 +98,14 @@ def _round(db: sqlite3.Connection, page: ModelPage, asked: str | None) -> tuple[
     if asked is not None:
         round_view(db, asked)
         found = [pair for pair in fit if pair[0] == asked]
+        if asked not in {view.round.id for view in study.rounds}:
+            raise CatalogError(
+                f"round {asked} isn't one of {page.study}, whose frame the release scored, so its votes give "
+                "no rate for it"
+            )
         if not found:
             raise CatalogError(
-                f"round {asked} has neither a drawn sample nor every work of the catalog, so its votes give "
+                f"round {asked} has neither a drawn sample nor every work of the frame, so its votes give "
                 "no rate for the frame"
             )
         return found[0]
