@@ -59,7 +59,7 @@ def command(
 
 def _show(found: QuestionAgreement) -> None:
     heading(label(found.category).capitalize())
-    say(f"{found.rated:,} of {count(found.works, 'work')} have a vote.", indent=2)
+    say(f"{found.rated:,} of {count(found.works, 'work')} with a vote.", indent=2)
     rater_votes_table(found.raters).show()
     warn(found.warnings)
     if found.report is None:

@@ -54,7 +54,7 @@ def command(
     if to is not None:
         _write(counts, title, to)
     if as_json:
-        print_json({"flow": counts, "path": to})
+        print_json({"title": title, "flow": counts, "path": to})
         return
     _show(counts, title)
     if to is not None:
@@ -94,7 +94,7 @@ def _show(counts: FlowCounts, title: str) -> None:
 def _stage(stage: FlowStage) -> None:
     heading(f"{stage.round}: {stage.title}")
     decided = f"decided by {stage.estimand} of votes by {stage.votes.replace('none', 'nobody yet')}"
-    say(f"{stage.instrument}; {decided}; status: {statuses(stage.statuses)}", indent=2)
+    say(f"instrument: {stage.instrument}; {decided}; status: {statuses(stage.statuses)}", indent=2)
     table = _counts_table()
     for name in ("selected", "not_selected", "screened", "awaiting", "included", "excluded"):
         table.add(name.replace("_", " "), f"{getattr(stage, name):,}")
