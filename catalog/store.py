@@ -6,8 +6,8 @@ starts without them.
 """
 
 import json
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -91,6 +91,7 @@ class Catalog(ScreeningStore):
         self.notice: str | None = None
         self.objects = ObjectStore(database.objects_path(path))
         self.head_path = database.head_path(path)
+        self._inside = False
 
     @property
     def connection(self) -> Any:
@@ -113,7 +114,17 @@ class Catalog(ScreeningStore):
         """One transaction that holds the write lock from its start."""
         if not self.writable:
             raise CatalogError(f"{self.path} was opened for reading only")
-        return database.write(self.db, self.path)
+        return nullcontext(self.db) if self._inside else database.write(self.db, self.path)
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Everything that is written inside is one unit: all of it or, with any error, nothing."""
+        with self.write():
+            self._inside = True
+            try:
+                yield
+            finally:
+                self._inside = False
 
     # Packages -------------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 import json
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -83,7 +83,7 @@ def train_release(
         progress=None if progress is None else lambda done, total, what: progress(what, done, total),
     )  # fmt: skip
     predictions = predictions_csv(student, labels.documents, labels.strata)
-    number = len(earlier) + 1
+    number = _free_number(catalog, study, earlier)
     calibrated = [str(h.name) for h in student.heads if h.available and h.calibrator is not None]
     past, newest = [known.as_past for known in earlier], PastRelease(number, labels.panel, predictions)
     gate = judge_gate(past, newest, calibrated, choices.gate, choices.seed)
@@ -113,9 +113,26 @@ def train_release(
             for path in sorted(root.rglob("*"))
             if path.is_file() and (path.is_relative_to(root / MODEL) or path == root / PREDICTIONS)
         }
-        catalog.add_package(root, who)
-        catalog.record_release(release, record, student.inputs_sha256, files, who)
+        with catalog.together():
+            catalog.add_package(root, who)
+            catalog.record_release(release, record, student.inputs_sha256, files, who)
     return Trained(release, student.heads, gate, labels)
+
+
+@dataclass(frozen=True)
+class _Earlier:
+    release: ModelRelease
+    made_from: dict[str, Any]
+    as_past: PastRelease
+
+
+def _free_number(catalog: "Catalog", study: str, earlier: Sequence[_Earlier]) -> int:
+    """The next number whose name neither a release nor a package from elsewhere has."""
+    number = 1 + max((known.as_past.number for known in earlier), default=0)
+    taken = {summary.slug for summary in screening_queries.releases(catalog.connection)}
+    while f"{study}-r{number}" in taken or catalog.artifact_id(f"{study}-r{number}") is not None:
+        number += 1
+    return number
 
 
 def _made_from(labels: StudyLabels, choices: Choices, with_texts: bool) -> dict[str, Any]:
@@ -125,13 +142,6 @@ def _made_from(labels: StudyLabels, choices: Choices, with_texts: bool) -> dict[
         "code_sha256": code_sha256(), "parameters": choices.parameters.to_json(), "seed": choices.seed,
         "gate": choices.gate, "panel": labels.panel, "with_texts": with_texts,
     }  # fmt: skip
-
-
-@dataclass(frozen=True)
-class _Earlier:
-    release: ModelRelease
-    made_from: dict[str, Any]
-    as_past: PastRelease
 
 
 def _earlier(catalog: "Catalog", study: str) -> list[_Earlier]:
