@@ -199,7 +199,9 @@ CREATE UNIQUE INDEX answers_accepted ON answers(chunk_id, rater_id)
 
 ALTER TABLE votes ADD COLUMN fields TEXT NOT NULL DEFAULT '{}';
 ALTER TABLE votes ADD COLUMN answer_id INTEGER REFERENCES answers(id);
-CREATE INDEX votes_round ON votes(round_id, rater_id);
+CREATE INDEX votes_round ON votes(round_id, rater_id, work_id);
+DROP INDEX votes_work;
+CREATE INDEX votes_work ON votes(work_id, round_id);
 CREATE INDEX votes_answer ON votes(answer_id);
 
 -- A work that a person put off: no vote, shown again at the end of the queue.
@@ -355,36 +357,47 @@ GROUP BY m.study, h.category;
 
 -- One row for each category of each work that a round shows to its raters or has votes on. `status` names
 -- the kinds of votes that the state rests on: the usable ones, or where none is, all that were cast.
+-- Joined from the work by a named index, so that asking for one work reads no other.
 CREATE VIEW category_states AS
-SELECT p.round, p.work, p.category,
-  count(v.rater) AS cast_votes, count(v.vote) AS usable, coalesce(sum(v.vote), 0) AS positives,
+SELECT round, work, category, count(rater_kind) AS cast_votes, count(vote) AS usable,
+  coalesce(sum(vote), 0) AS positives,
   CASE
-    WHEN count(v.vote) = 0 THEN CASE
-      WHEN count(v.rater) = 0 AND p.supported = 0 THEN 'unsupported' ELSE 'unknown' END
-    WHEN sum(v.vote) = count(v.vote) THEN 'agreed_positive'
-    WHEN sum(v.vote) = 0 THEN 'agreed_negative'
-    WHEN sum(v.vote) >= 2 THEN 'contested'
+    WHEN count(vote) = 0 THEN CASE
+      WHEN count(rater_kind) = 0 AND (
+        SELECT h.supported FROM head_support h WHERE h.study = asked.study AND h.category = asked.category) = 0
+        THEN 'unsupported' ELSE 'unknown' END
+    WHEN sum(vote) = count(vote) THEN 'agreed_positive'
+    WHEN sum(vote) = 0 THEN 'agreed_negative'
+    WHEN sum(vote) >= 2 THEN 'contested'
     ELSE 'single_source'
   END AS state,
   CASE
-    WHEN count(v.rater) = 0 THEN NULL
-    WHEN count(v.vote) = 0 THEN CASE WHEN min(v.status) = max(v.status) THEN min(v.status)
+    WHEN count(rater_kind) = 0 THEN NULL
+    ELSE CASE coalesce(
+        group_concat(DISTINCT CASE WHEN vote IS NOT NULL THEN rater_kind END), group_concat(DISTINCT rater_kind))
+      WHEN 'human' THEN 'human_direct'
+      WHEN 'model' THEN 'machine_direct_unvalidated'
       ELSE 'human_direct and machine_direct_unvalidated' END
-    WHEN min(CASE WHEN v.vote IS NOT NULL THEN v.status END)
-      = max(CASE WHEN v.vote IS NOT NULL THEN v.status END)
-      THEN min(CASE WHEN v.vote IS NOT NULL THEN v.status END)
-    ELSE 'human_direct and machine_direct_unvalidated'
   END AS status
 FROM (
-  SELECT r.slug AS round, w.slug AS work, c.value AS category,
-    (SELECT s.supported FROM head_support s WHERE s.study = r.study AND s.category = c.value) AS supported
-  FROM (SELECT round_id, work_id FROM chunk_works UNION SELECT round_id, work_id FROM votes) shown
-  JOIN rounds r ON r.id = shown.round_id
-  JOIN works w ON w.id = shown.work_id
+  SELECT r.slug AS round, r.study, w.slug AS work, c.value AS category, t.kind AS rater_kind,
+    CASE v.decision
+      WHEN 'insufficient_payload' THEN CASE WHEN c.value = r.cannot THEN 1 END
+      WHEN 'in_scope' THEN CASE
+        WHEN c.value = r.cannot THEN 0
+        WHEN json_array_length(v.categories) = 0 THEN NULL
+        ELSE EXISTS (SELECT 1 FROM json_each(v.categories) named WHERE named.value = c.value) END
+      WHEN 'out_of_scope' THEN 0
+    END AS vote
+  FROM works w
+  JOIN rounds r ON EXISTS (SELECT 1 FROM chunk_works m WHERE m.round_id = r.id AND m.work_id = w.id)
+    OR EXISTS (SELECT 1 FROM votes f WHERE f.round_id = r.id AND f.work_id = w.id)
   JOIN json_each(r.categories) c
-) p
-LEFT JOIN category_votes v ON v.round = p.round AND v.work = p.work AND v.category = p.category
-GROUP BY p.round, p.work, p.category;
+  LEFT JOIN votes v INDEXED BY votes_work ON v.work_id = w.id AND v.round_id = r.id
+    AND NOT EXISTS (SELECT 1 FROM votes n WHERE n.supersedes = v.id)
+  LEFT JOIN raters t ON t.id = v.rater_id
+) asked
+GROUP BY work, round, category;
 
 -- Scores of scorings that came to their end.
 CREATE VIEW scores_shown AS

@@ -7,7 +7,7 @@ from decimal import Decimal, InvalidOperation
 from catalog.lookup import all_rows
 from catalog.screening_pages import CoverageRow, RoundView
 from catalog.screening_queries.records import RATER_COLUMNS, rater_record, round_record, round_study
-from catalog.screening_queries.states import differ, panel_votes, statuses_of
+from catalog.screening_queries.states import Differing, panel_votes, statuses_of
 from schema.screening import Rater
 from schema.states import ScreeningState, in_scope, screening_state, vote_status
 
@@ -27,7 +27,8 @@ def round_of(db: sqlite3.Connection, row: sqlite3.Row) -> RoundView:
     )
     scope[ScreeningState.UNKNOWN] += works - len(panel)
     complete = [(work_id, votes) for work_id, _, votes in panel if len(votes) >= record.panel]
-    disputed = {work_id for work_id, votes in complete if differ(votes, record.categories, row["cannot"])}
+    differ = Differing(record.categories, row["cannot"])
+    disputed = {work_id for work_id, votes in complete if differ(votes)}
     settled = db.execute("SELECT DISTINCT work_id FROM adjudications WHERE round_id = ?", [row["id"]])
     adjudicated = disputed & {work_id for (work_id,) in settled}
     return RoundView(

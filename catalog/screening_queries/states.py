@@ -125,9 +125,10 @@ def contested(db: sqlite3.Connection, round_: str, pending: bool = False) -> tup
     row = the_round(db, round_)
     planned = round_study(db, row)
     labels = labels_of(None if planned is None else planned[0].rubric, json.loads(row["categories"]))
+    differ = Differing(json.loads(row["categories"]), row["cannot"])
     found = []
     for work_id, work, votes in panel_votes(db, row):
-        if len(votes) < row["panel"] or not differ(votes, json.loads(row["categories"]), row["cannot"]):
+        if len(votes) < row["panel"] or not differ(votes):
             continue
         adjudication = adjudication_view(db, row["id"], work_id)
         if pending and adjudication is not None:
@@ -172,41 +173,73 @@ def panel_votes(db: sqlite3.Connection, round_: sqlite3.Row) -> list[tuple[int, 
     )
     found: dict[int, tuple[str, PanelVotes]] = {}
     raters: dict[str, Rater] = {}
+    said = _Said()
     for row in rows:
         if row["rater_slug"] not in raters:
             raters[row["rater_slug"]] = rater_record(row, "rater_")
-        vote = (raters[row["rater_slug"]], ballot_record(row))
+        # As it was judged when it was taken: thousands of votes are read for one page.
+        ballot = Ballot.model_construct(
+            work=row["work_slug"], decision=row["decision"], categories=said.names(row["categories"]),
+            fields=said.fields(row["fields"]), confidence=row["confidence"], reason=row["reason"],
+        )  # fmt: skip
+        vote = (raters[row["rater_slug"]], ballot)
         found.setdefault(row["work_id"], (row["work_slug"], []))[1].append(vote)
     return [(work_id, work, votes) for work_id, (work, votes) in found.items()]
 
 
-def ballot_record(row: sqlite3.Row) -> Ballot:
-    """A vote as the ballot that it was."""
-    fields = {name: tuple(values) for name, values in json.loads(row["fields"]).items()}
-    return Ballot(
-        work=row["work_slug"], decision=row["decision"], categories=tuple(json.loads(row["categories"])),
-        fields=fields, confidence=row["confidence"], reason=row["reason"],
-    )  # fmt: skip
+class _Said:
+    """JSON of votes, each text read once: most votes say what others say."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, tuple[str, ...]] = {}
+        self._fields: dict[str, dict[str, tuple[str, ...]]] = {}
+
+    def names(self, text: str) -> tuple[str, ...]:
+        if text not in self._names:
+            self._names[text] = tuple(json.loads(text))
+        return self._names[text]
+
+    def fields(self, text: str) -> dict[str, tuple[str, ...]]:
+        if text not in self._fields:
+            self._fields[text] = {name: tuple(values) for name, values in json.loads(text).items()}
+        return dict(self._fields[text])
 
 
-def differ(votes: PanelVotes, categories: Sequence[str], cannot: str | None) -> bool:
-    """Whether votes differ on scope or on a category, or none of them is usable."""
-    settled = (ScreeningState.AGREED_POSITIVE, ScreeningState.AGREED_NEGATIVE)
-    if screening_state([in_scope(ballot.decision) for _, ballot in votes]) not in settled:
-        return True
-    return any(
-        screening_state([category_vote(b.decision, b.categories, category, cannot) for _, b in votes])
-        not in (*settled, ScreeningState.UNKNOWN)
-        for category in categories
-    )
+class Differing:
+    """Whether the votes on a work differ on scope or on a category, or none of them is usable."""
+
+    def __init__(self, categories: Sequence[str], cannot: str | None) -> None:
+        self._categories = categories
+        self._cannot = cannot
+        self._known: dict[tuple[tuple[str, tuple[str, ...]], ...], bool] = {}
+
+    def __call__(self, votes: PanelVotes) -> bool:
+        """Decided once for each pattern of votes."""
+        pattern = tuple((ballot.decision, ballot.categories) for _, ballot in votes)
+        if pattern not in self._known:
+            self._known[pattern] = self._decide(votes)
+        return self._known[pattern]
+
+    def _decide(self, votes: PanelVotes) -> bool:
+        settled = (ScreeningState.AGREED_POSITIVE, ScreeningState.AGREED_NEGATIVE)
+        if screening_state([in_scope(ballot.decision) for _, ballot in votes]) not in settled:
+            return True
+        return any(
+            screening_state(
+                [category_vote(b.decision, b.categories, category, self._cannot) for _, b in votes]
+            )
+            not in (*settled, ScreeningState.UNKNOWN)
+            for category in self._categories
+        )
 
 
 def _votes(db: sqlite3.Connection, round_id: int, work_id: int) -> list[Cast]:
+    # The + keeps SQLite from reading the whole round in the order asked for.
     rows = all_rows(
         db,
         f"SELECT v.decision, v.categories, {RATER_COLUMNS} FROM votes v JOIN raters t ON t.id = v.rater_id "
         "WHERE v.round_id = ? AND v.work_id = ? "
-        "AND NOT EXISTS (SELECT 1 FROM votes n WHERE n.supersedes = v.id) ORDER BY v.rater_id",
+        "AND NOT EXISTS (SELECT 1 FROM votes n WHERE n.supersedes = v.id) ORDER BY +v.rater_id",
         [round_id, work_id],
     )
     return [(rater_record(r, "rater_"), r["decision"], tuple(json.loads(r["categories"]))) for r in rows]
