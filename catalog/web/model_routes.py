@@ -79,7 +79,7 @@ class ModelViews(Answers):
         if not charts.can_draw():
             raise NotFound("the picture needs the Python package vl-convert-python")
         text = canonical_json(found).decode("utf-8")
-        return headers.picture(await computed(lambda: _drawn(text)))
+        return headers.picture(await computed(lambda: drawn(text)))
 
     async def _page(self, request: Any, datasette: Any) -> ModelPage:
         slug = unquote(request.url_vars["slug"])
@@ -150,8 +150,13 @@ def _chart_address(datasette: Any, page: ModelPage, shown: HeadReport | None, na
 
 
 @lru_cache(maxsize=64)
-def _drawn(spec: str) -> str:
+def drawn(spec: str) -> str:
     """A specification as a picture. Nothing is fetched for it: a chart shows the data that it holds."""
     import vl_convert
 
-    return str(vl_convert.vegalite_to_svg(spec, allowed_base_urls=[]))
+    try:
+        return str(vl_convert.vegalite_to_svg(spec, allowed_base_urls=[]))
+    except ValueError:
+        raise NotFound(
+            "the chart can't be drawn: it is no sound specification, or its data lie elsewhere"
+        ) from None

@@ -1,8 +1,11 @@
-"""Studies: what was asked of whom, how far it is, and what the votes say together."""
+"""Studies: what was asked of whom, how far it is, and what the votes say together.
+
+The statistics are imported by the methods that need them, so that the server starts without them.
+"""
 
 import sqlite3
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from datasette.utils.asgi import Response
@@ -13,18 +16,15 @@ from catalog.lookup import NotFound
 from catalog.pages import WorkPage
 from catalog.prisma import diagram
 from catalog.screening_pages import FlowCounts, RatingTable, RoundView, SampleView, StudyPage, StudySummary
-from catalog.screening_statistics import (
-    QuestionAgreement,
-    QuestionPrevalence,
-    agreement_of,
-    prevalence_of,
-)
-from catalog.web import headers, study_layout
+from catalog.web import headers
 from catalog.web.answers import Answers
 from catalog.web.raters import actor_id, queues_of
 from catalog.web.site import Site
 from catalog.web.statistics import SEED, Kept, computed
 from classifiers.errors import ClassifierError
+
+if TYPE_CHECKING:
+    from catalog.screening_statistics import QuestionAgreement, QuestionPrevalence
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,8 @@ class Question:
     round: str
     category: str | None
     label: str
-    agreement: QuestionAgreement
-    prevalence: QuestionPrevalence | None
+    agreement: "QuestionAgreement"
+    prevalence: "QuestionPrevalence | None"
     no_prevalence: str | None
 
 
@@ -84,6 +84,8 @@ class StudyViews(Answers):
 
     async def study(self, request: Any, datasette: Any) -> Response:
         """`/studies/SLUG`"""
+        from catalog.web import study_layout
+
         slug = unquote(request.url_vars["slug"])
         page = await self.ask(datasette, lambda db: screening_queries.study_page(db, slug))
         flow = None
@@ -113,6 +115,8 @@ class StudyViews(Answers):
 
     async def round(self, request: Any, datasette: Any) -> Response:
         """`/studies/SLUG/rounds/ROUND`, on scope or on `?category=ID`"""
+        from catalog.web import study_layout
+
         slug, name = unquote(request.url_vars["slug"]), unquote(request.url_vars["round"])
         page = await self.ask(datasette, lambda db: screening_queries.study_page(db, slug))
         view = next((view for view in page.rounds if view.round.id == name), None)
@@ -150,6 +154,9 @@ class StudyViews(Answers):
     async def _computed(
         self, datasette: Any, page: StudyPage, view: RoundView, category: str | None, by_stratum: bool
     ) -> Question:
+        from catalog.screening_statistics import agreement_of, prevalence_of
+        from catalog.web import study_layout
+
         table: RatingTable = await self.ask(
             datasette, lambda db: screening_queries.rating_table(db, view.round.id, category)
         )

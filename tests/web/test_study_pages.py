@@ -13,6 +13,8 @@ import pytest
 from pydantic_core import to_jsonable_python
 
 from catalog import screening_queries, store
+from catalog.lookup import NotFound
+from catalog.web.model_routes import drawn
 from schema.states import Status
 
 ROUND = "/studies/pilot/rounds/pilot-screen"
@@ -280,6 +282,14 @@ def test_charts_come_with_table_csv_and_picture(site: Any) -> None:
     picture = get(site, f"{base}.svg")
     assert picture.text.startswith("<svg")
     assert 'src="/models/student-1/charts/rule/trial/reliability.svg"' in page.text
+
+
+@pytest.mark.parametrize(
+    "spec", [{"mark": "bar", "data": {"url": "http://example.invalid/a.csv"}}, {"mark": 7}]
+)
+def test_a_chart_fetches_nothing_when_it_is_drawn(spec: dict[str, Any]) -> None:
+    with pytest.raises(NotFound, match="no sound specification, or its data lie elsewhere"):
+        drawn(json.dumps(spec))
 
 
 # The record page -----------------------------------------------------------------------------------
