@@ -340,6 +340,14 @@ def test_a_release_that_was_made_to_look_right_is_refused(folder, change, senten
         load(folder)
 
 
+def test_an_array_of_another_hash_than_listed_is_refused(folder):
+    content = json.loads((folder / "release.json").read_bytes())["content"]
+    content["arrays"]["model.npz"]["idf"] = "0" * 64
+    seal(folder, content)
+    with pytest.raises(ClassifierError, match=r"model.npz: its arrays aren't those that release.json lists"):
+        load(folder)
+
+
 class Bomb:
     """Would run when it is unpickled."""
 

@@ -1,6 +1,7 @@
 """The student against scikit-learn's pipeline, and what may never reach a score that it doesn't belong to."""
 
 import math
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -9,6 +10,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression as Peer
 from sklearn.metrics import roc_auc_score
 
+from classifiers.calibration import cross_fit
 from classifiers.errors import ClassifierError
 from classifiers.features import Corpus, Coverage, Document, RowState
 from classifiers.folds import grouped_folds, venue_groups
@@ -84,6 +86,37 @@ def test_every_score_is_what_scikit_learn_gives_without_its_folds():
                 there = table.fold == j
                 expected = pipeline(~here & ~there, y, titles, table.weights, QUICK.C)
                 assert np.abs(table.nested[k, there, column] - expected[there]).max() < 1e-6
+
+
+def test_balanced_classes_are_those_of_scikit_learn():
+    documents, labels, _ = study()
+    balanced = replace(QUICK, balance=True)
+    student = train(documents, {A: labels[A]}, parameters=balanced, seed=1)
+    known = ~np.isnan(labels[A])
+    vectoriser = TfidfVectorizer(
+        ngram_range=(1, 2), min_df=2, sublinear_tf=True, tokenizer=str.split, token_pattern=None
+    )
+    X = vectoriser.fit_transform([d.title for d in documents]).toarray()
+    peer = Peer(C=1.0, solver="newton-cholesky", tol=1e-12, class_weight="balanced")
+    expected = peer.fit(X[known], labels[A][known]).decision_function(X)
+    assert np.abs(student.model.score(documents).log_odds[:, 0] - expected).max() < 1e-6
+
+
+def test_calibration_is_made_of_scores_that_saw_neither_fold():
+    # The same function on the table that is handed out; without the nested scores it comes to others.
+    documents, _, _ = study()
+    table = trained().out_of_fold
+    for column, head in enumerate(trained().heads):
+        rows = ~np.isnan(table.labels[:, column])
+        records = (table.log_odds[rows, column], table.labels[rows, column], table.weights[rows])
+        common = {"folds": table.fold[rows], "groups": np.array(venue_groups(documents))[rows]}
+        honest, pooled = (
+            cross_fit(*records, **common, nested=nested, seed=1, replicates=1).probability
+            for nested in (table.nested[:, rows, column], None)
+        )
+        assert head.calibration.status == "available"
+        assert np.array_equal(table.probability[rows, column], honest)
+        assert not np.array_equal(honest, pooled)
 
 
 @pytest.mark.parametrize("without", [(0,), (1, 2)])
