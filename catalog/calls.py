@@ -11,7 +11,7 @@ from catalog.frames import frame_size, newest_study
 from catalog.rows import as_json, insert
 from catalog.scorings import covered, next_scoring
 from schema.scores import DecisionRun
-from schema.states import Call, call
+from schema.states import Call, Status, call
 
 
 def record_decisions(
@@ -25,6 +25,11 @@ def record_decisions(
     release = connection.execute("SELECT id FROM model_releases WHERE slug = ?", [run.release]).fetchone()
     if release is None:
         raise CatalogError(f"decision run {run.id}: there is no release {run.release!r} here")
+    if run.status != Status.MACHINE_PREDICTED:
+        raise CatalogError(
+            f"decision run {run.id}: its status is {run.status!r}; calls made here have the status "
+            f"{Status.MACHINE_PREDICTED.value!r}"
+        )
     calls = _Calls(connection, run, release[0])
     for work, category, sides in rows:
         calls.take(work, category, sides)

@@ -10,6 +10,7 @@ from catalog.clock import now
 from catalog.errors import CatalogError
 from catalog.rows import as_json, insert
 from schema.scores import ModelRelease
+from schema.states import score_status
 
 
 def release_values(release: ModelRelease) -> dict[str, Any]:
@@ -85,6 +86,12 @@ def record_release(
                 f"release {release.id}: is here already with another {changed[0]}; give it another id"
             )
         return False
+    status = score_status(release.maturity)
+    if release.status != status:
+        raise CatalogError(
+            f"release {release.id}: its status is {release.status!r}; scores of a release trained here, "
+            f"maturity {release.maturity}, have the status {status.value!r}"
+        )
     if release.study is not None and not _study_known(connection, release.study):
         raise CatalogError(f"release {release.id}: there is no study {release.study!r} here")
     release_id = insert(

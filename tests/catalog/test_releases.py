@@ -85,6 +85,23 @@ def test_the_same_release_again_and_another_of_its_name(trained: Catalog) -> Non
         trained.record_release(release(id="other", heads=twice), RECORD, "1" * 64, {}, "t")
 
 
+def test_no_model_of_ours_is_called_more_than_it_is(scored: Catalog) -> None:
+    """A release's status follows from its gate, and a run's calls are predictions, whatever is asked for."""
+    for changes in (
+        {"status": "human_direct"},
+        {"status": "score_only:mature"},
+        {"maturity": "passed"},
+        {"status": "score_only:mature", "maturity": "unknown"},
+    ):
+        with pytest.raises(CatalogError, match="have the status 'score_only:"):
+            scored.record_release(release(id="other", **changes), RECORD, "1" * 64, {}, "t")
+    for status in ("human_direct", "machine_direct_unvalidated", "score_only:mature", "validated"):
+        with pytest.raises(CatalogError, match="have the status 'machine_predicted_unvalidated'"):
+            scored.record_decisions(run(status=status), called(scored), "t")
+    mature = release(id="other", status="score_only:mature", maturity="passed")
+    assert scored.record_release(mature, RECORD, "1" * 64, {}, "t")
+
+
 def test_stored_files_of_a_release_are_kept_copied_and_audited(trained: Catalog, tmp_path: Path) -> None:
     page = queries.model_page(trained.connection, "student")
     assert trained.sweep().orphans == 0
