@@ -259,6 +259,48 @@ def test_only_a_release_of_ours_is_scored_here(
     assert catalog_queries.overview(trained.connection).scores == 4
 
 
+def test_two_scorings_at_once_end_in_one_that_is_whole(
+    trained: Catalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process scores the same release meanwhile, and is the first to end."""
+    monkeypatch.setattr(catalog.scorings, "SCORES_AT_A_TIME", 12)
+
+    def overtaken() -> Iterator[tuple[str, list[float | None]]]:
+        yield from rows(trained)[:6]
+        with open_catalog(trained.path, writable=True) as other:
+            assert other.record_scores("student", rows(trained), "o").works == 14
+        yield from rows(trained)[6:]
+
+    with pytest.raises(
+        CatalogError, match="another scoring of release student has ended meanwhile; run this"
+    ):
+        trained.record_scores("student", overtaken(), "t")
+    assert shown(trained) == [60] * 5
+    assert queries.model_page(trained.connection, "student").scored == 20
+    assert trained.record_scores("student", rows(trained), "t").known == 20
+    assert trained.audit().problems == ()
+
+
+def test_a_package_brings_nothing_into_what_is_made_here(
+    trained: Catalog, write_package: Callable[..., Path], screening: Callable[..., dict[str, Any]]
+) -> None:
+    heads = [{"name": h, "categories": ["metaresearch"]} for h in ("Codex", "Gemma")]
+    own = ModelRelease.model_validate(
+        screening()["releases"][0] | {"id": "ours", "heads": heads, "study": "tiny"}
+    )
+    trained.record_release(own, RECORD, trained.connection.execute(
+        "SELECT source_sha256 FROM studies").fetchone()[0], {}, "t")  # fmt: skip
+    record = screening(releases=[own.model_dump(mode="json")])
+    record["scores"] = [{"work": "demo", "release": "ours", "head": "Codex", "category": "metaresearch",
+                         "value": "0.5"}]  # fmt: skip
+    with pytest.raises(CatalogError, match="release ours: was trained here, so no package brings scores"):
+        trained.add_package(write_package(screened=record), "t")
+    record = screening()
+    record["rounds"][0] |= {"origin": "harness", "study_sha256": "0" * 64}
+    with pytest.raises(CatalogError, match="a package brings votes from elsewhere, so its origin"):
+        trained.add_package(write_package(screened=record), "t")
+
+
 def test_a_work_without_a_score_is_not_covered(trained: Catalog) -> None:
     none = [(slug, [None] * 4) for slug in slugs(trained)]
     done = trained.record_scores("student", none, "t")

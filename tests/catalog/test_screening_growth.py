@@ -45,7 +45,8 @@ def grow(folder: Path, works: int, study: Study, bibliography: str) -> Catalog:
     for chunk in chunks[:-1]:
         catalog.record_answer("screen", chunk.position, "bot", AnswerMeta(raw="x"), answers(chunk), who="t")
     release = ModelRelease(
-        id="m", title="M", status="score_only:v0-immature-baseline", maturity="not_passed", decimals=3, source="it", study="tiny",
+        id="m", title="M", status="score_only:v0-immature-baseline", maturity="not_passed", decimals=3,
+        source="it", study="tiny",
         heads=(Head(name="bot", imitates="bot", categories=("metaresearch",)),),
     )  # fmt: skip
     catalog.record_release(release, {}, "1" * 64, {}, "t")
