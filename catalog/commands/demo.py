@@ -46,12 +46,12 @@ INCOMPLETE = (
 )
 @json_option
 def command(folder: Path, as_json: bool) -> int:
-    """Make a catalog with the bundled packages and a made-up screening study, and verify all of it.
+    """Make a catalog with the bundled packages, and verify them.
 
-    The study is synthetic and says so everywhere: works are imported, sampled and rated by rules, a
-    classifier is trained and calibrated, and its release is verified like any package. The catalog is
-    always DIR/proofshelf.db, whatever --db and $PROOFSHELF_DB say, so that no catalog of yours is
-    touched. Running it again adds nothing twice and records more runs.
+    A made-up screening study comes with them; it is synthetic and says so everywhere. Its works are
+    imported, sampled and rated by rules, a classifier is trained and calibrated, and its release is
+    verified like any package. The catalog is always DIR/proofshelf.db, whatever --db and $PROOFSHELF_DB
+    say, so that no catalog of yours is touched. Running it again adds nothing twice and records more runs.
 
     Exit code 0 when the runs come out as they should: all verified but the screening record, which is
     incomplete because nothing can recompute its numbers.

@@ -132,6 +132,9 @@ EXPECTED = {
     "proofshelf verify --all --level hash": 4,  # hashing alone recomputes nothing
     "proofshelf audit --expect 5f0c9a4be1a4c1f5f6a3f1d1b8e1a7d2c3b4a59687786950413223140f0e0d0c": 3,
     'proofshelf search "deep learning" --limit 5 --json': 0,
+    # Nobody has validated the made-up study, so there is no such round.
+    "proofshelf classify evaluate synthetic-r1 --round synthetic-validation": 1,
+    "proofshelf classify evaluate synthetic-r1 --round synthetic-validation --rater ann --json": 1,
 }
 NOT_HERE = ("proofshelf browse", "proofshelf demo")  # a server, tested elsewhere; `world` ran the demo
 

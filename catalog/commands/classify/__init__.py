@@ -18,13 +18,13 @@ COMMANDS = {
     "classify", cls=LazyGroup, package="catalog.commands.classify", modules=COMMANDS, no_args_is_help=True
 )
 def command() -> None:
-    """Train a classifier on a study's votes, see how well it is calibrated, score the catalog.
+    """Train a classifier on votes, check its calibration, score works.
 
     One head for each rater and category learns to imitate that rater. A score ranks works and never
     asserts a label; calls by quota carry their status, and a head without enough positives makes none.
 
     \b
     Examples:
-      proofshelf classify train pilot
-      proofshelf classify report pilot-r1
+      proofshelf classify train synthetic
+      proofshelf classify report synthetic-r1
     """

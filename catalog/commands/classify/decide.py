@@ -19,7 +19,7 @@ from catalog.commands.words import count
 @database_option
 @json_option
 def command(release: str, round_: str | None, dry_run: bool, db: Path, as_json: bool) -> None:
-    """Call the highest-ranked works of each head, as many as its rater's design-weighted rate asks.
+    """Call each head's highest-ranked works, by its rater's rate.
 
     k = round(rate x covered works), by row rank. A category calls only where every head of it has 20
     positives of an effective size of 10; else it is unsupported. Candidate is the union of the heads,
@@ -27,8 +27,8 @@ def command(release: str, round_: str | None, dry_run: bool, db: Path, as_json: 
 
     \b
     Examples:
-      proofshelf classify decide pilot-r1
-      proofshelf classify decide pilot-r1 --round pilot-screen --dry-run --json
+      proofshelf classify decide synthetic-r1
+      proofshelf classify decide synthetic-r1 --round synthetic-abstracts --dry-run --json
     """
     from catalog.training.calls import decide
 

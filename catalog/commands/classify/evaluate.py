@@ -19,15 +19,16 @@ from catalog.commands.words import count
 @database_option
 @json_option
 def command(release: str, round_: str, rater: str | None, seed: int, db: Path, as_json: bool) -> None:
-    """Compare a release's scores with votes that it didn't learn from, such as a human validation.
+    """Compare a release's scores with votes it didn't learn from.
 
+    A validation by people, say.
     Works that it learned from are left out and counted. Where votes are a machine's, the figures are
     agreement with that machine.
 
     \b
     Examples:
-      proofshelf classify evaluate pilot-r1 --round pilot-validation
-      proofshelf classify evaluate pilot-r1 --round pilot-validation --rater ann --json
+      proofshelf classify evaluate synthetic-r1 --round synthetic-validation
+      proofshelf classify evaluate synthetic-r1 --round synthetic-validation --rater ann --json
     """
     from catalog.training.evaluation import evaluate
 

@@ -38,15 +38,15 @@ FIGURES = (
 @database_option
 @json_option
 def command(release: str, folder: Path | None, force: bool, db: Path, as_json: bool) -> None:
-    """Show how well a release's scores fit its raters' labels, before and after calibration.
+    """Show how well a release is calibrated, before and after.
 
     All figures are out of fold. They say how far a head agrees with the rater that it imitates, not how
     far either is right. `proofshelf verify RELEASE` computes them again.
 
     \b
     Examples:
-      proofshelf classify report pilot-r1
-      proofshelf classify report pilot-r1 --to charts --force
+      proofshelf classify report synthetic-r1
+      proofshelf classify report synthetic-r1 --to charts --force
     """
     with reading(db) as connection:
         page = screening_queries.model_page(connection, release)

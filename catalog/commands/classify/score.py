@@ -16,15 +16,15 @@ from catalog.commands.words import count
 @database_option
 @json_option
 def command(release: str, jobs: int, db: Path, as_json: bool) -> None:
-    """Score every work of the catalog with a release.
+    """Score every work of a study's frame with a release.
 
     A work without title and abstract, or none of whose words the model knows, gets no score and is
     counted: it stays unknown. Stopped, it goes on where it was; scores show when all are in.
 
     \b
     Examples:
-      proofshelf classify score pilot-r1
-      proofshelf classify score pilot-r1 --json
+      proofshelf classify score synthetic-r1
+      proofshelf classify score synthetic-r1 --json
     """
     from catalog.training.scoring import score_catalog
 

@@ -46,8 +46,8 @@ def command(
 
     \b
     Examples:
-      proofshelf classify train pilot
-      proofshelf classify train pilot --rater ann --features title,abstract,venue --seed 7 --json
+      proofshelf classify train synthetic
+      proofshelf classify train synthetic --rater rule-a --features title,abstract,venue --seed 7 --json
     """
     from catalog.training.gate import Gate
     from catalog.training.train import Choices, train_release
