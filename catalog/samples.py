@@ -192,6 +192,15 @@ def write_manifest(
     plan = round_.plan
     if plan.sample is None:
         works = [slug for _, slug, _ in frame_fields(connection, round_.study)]
+        if plan.works:
+            frame = set(works)
+            unknown = [slug for slug in plan.works if slug not in frame]
+            if unknown:
+                raise CatalogError(
+                    f"round {plan.id}: names {unknown[0]!r}, which is no work of the study's frame"
+                    + (f" (and {len(unknown) - 1} more)" if len(unknown) > 1 else "")
+                )
+            works = list(plan.works)
     else:
         sample = drawn_sample(connection, round_.study.id, plan.sample)
         if sample is None:

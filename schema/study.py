@@ -42,7 +42,7 @@ class SamplingDesign(Record):
 
 
 class RoundPlan(Record):
-    """One screening that a study asks for. `sample` of None is every work of the catalog."""
+    """One screening that a study asks for: of a sample, of the works named, or of every work of the frame."""
 
     id: Slug
     title: NonEmpty
@@ -50,6 +50,10 @@ class RoundPlan(Record):
     raters: tuple[Slug, ...] = Field(min_length=1)
     adjudicators: tuple[Slug, ...] = ()
     sample: Slug | None = None
+    works: tuple[NonEmpty, ...] = Field(
+        default=(),
+        description="picked in another way than by a sample, such as a batch: they carry no weight",
+    )
     chunk_size: int = Field(default=25, ge=1, le=1000)
     seed: int = Field(default=0, ge=0)
     note: str | None = None
@@ -83,6 +87,9 @@ class Study(Record):
                 raise ValueError(f"sample {design.id}: extends {design.extends!r}, no sample of the study")
         for plan in self.rounds:
             each_once(f"rater of round {plan.id}", plan.raters)
+            each_once(f"work of round {plan.id}", plan.works)
+            if plan.works and plan.sample is not None:
+                raise ValueError(f"round {plan.id}: has a sample and names works; expected one of them")
             for rater in (*plan.raters, *plan.adjudicators):
                 if rater not in raters:
                     raise ValueError(f"round {plan.id}: {rater!r} is no rater of the study")
@@ -92,8 +99,10 @@ class Study(Record):
 
     @property
     def sha256(self) -> str:
-        """SHA-256 of the canonical JSON of all that it says."""
-        return hashlib.sha256(canonical_json(self.model_dump(mode="json"))).hexdigest()
+        """SHA-256 of the canonical JSON of all that it says, defaults left out: a later version of this
+        record, with one more optional field, hashes it the same."""
+        said = self.model_dump(mode="json", exclude_defaults=True)
+        return hashlib.sha256(canonical_json(said)).hexdigest()
 
     def round(self, slug: str) -> RoundPlan:
         """The round of that name. Raises KeyError."""

@@ -262,3 +262,33 @@ def test_unknown_names_get_a_sentence(catalog: Catalog, make_study: Make) -> Non
             ask(catalog.connection, "tinny")
     with pytest.raises(LookupError, match="there is no round 'zzz' here; there is screen"):
         queries.round_view(catalog.connection, "zzz")
+
+
+def test_a_round_may_name_its_works(shelf: Catalog, make_study: Make) -> None:
+    """Works picked in another way than by a sample, such as a batch: no weight stands beside them."""
+    slugs = [row[0] for row in shelf.connection.execute("SELECT slug FROM works ORDER BY id")]
+    picked = [slugs[7], slugs[2], slugs[11]]
+    first = make_study()
+    shelf.add_study(make_study(rounds=[plan(first, sample=None, works=picked)]), "a" * 64, "tester")
+    chunks = shelf.write_manifest("screen", "tester")
+    assert sorted(work for chunk in chunks for work in chunk.works) == sorted(picked)
+    assert queries.rating_table(shelf.connection, "screen").weights is None
+    unknown = plan(first, id="other", sample=None, works=["nobody", slugs[0]])
+    shelf.add_study(make_study(rounds=[plan(first, sample=None, works=picked), unknown]), "b" * 64, "tester")
+    with pytest.raises(
+        CatalogError, match="round other: names 'nobody', which is no work of the study's frame"
+    ):
+        shelf.write_manifest("other", "tester")
+    with pytest.raises(ValueError, match="has a sample and names works"):
+        make_study(rounds=[plan(first, works=picked)])
+
+
+def test_works_outside_the_frame_are_in_no_manifest_and_no_sample(shelf: Catalog, make_study: Make) -> None:
+    """The frame is the study's own: ten of the twenty works are of 2011."""
+    first = make_study()
+    new = make_study(frame={"field": "year", "equals": 2011}, rounds=[plan(first, sample=None)])
+    shelf.add_study(new, "a" * 64, "tester")
+    works = {work for chunk in shelf.write_manifest("screen", "tester") for work in chunk.works}
+    years = dict(shelf.connection.execute("SELECT slug, year FROM works").fetchall())
+    assert works == {slug for slug, year in years.items() if year == 2011}
+    assert {d.id for _, d in queries.frame_documents(shelf.connection, "tiny")} == works

@@ -11,6 +11,7 @@ COMMANDS = {
     "evaluate": "evaluate",
     "score": "score",
     "decide": "decide",
+    "batch": "batch",
 }
 
 
