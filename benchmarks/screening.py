@@ -87,24 +87,21 @@ def measure(
     peer: str | None,
     save: Path | None,
 ) -> list[dict[str, Any]]:
-    """Every run, set by set, the modes in turn within each seed."""
+    """Every run, seed by seed, the modes in turn within each set."""
     done = [json.loads(line) for line in save.read_text().splitlines()] if save and save.exists() else []
     known = {(run["set"], run["seed"], run["mode"]): run for run in done}
     results = []
     with tempfile.TemporaryDirectory() as folder:
-        for name, records in read_sets(data, names):
-            file = Path(folder) / f"{name}.csv"
+        sets = {name: (Path(folder) / f"{name}.csv", records) for name, records in read_sets(data, names)}
+        for file, records in sets.values():
             write_records(file, records)
-            for seed in seeds:
+        for seed in seeds:
+            for name, (file, records) in sets.items():
                 for mode in modes:
                     run = known.get((name, seed, mode))
                     if run is None:
-                        run = {
-                            "set": name,
-                            "seed": seed,
-                            "mode": mode,
-                            **run_once(file, records, seed, mode, peer),
-                        }
+                        measured = run_once(file, records, seed, mode, peer)
+                        run = {"set": name, "seed": seed, "mode": mode, **measured}
                         if save:
                             with save.open("a") as lines:
                                 lines.write(json.dumps(run) + "\n")

@@ -159,14 +159,20 @@ def sampled_recall(
         return RecallEstimate.unknown(level, "no record was sampled from those not screened")
     now = found + in_sample
     tail = (1 - level) / 2
-    possible = np.arange(in_sample, unscreened - (sample - in_sample) + 1)
-    few = hypergeometric_cdf(in_sample, unscreened, possible, sample) >= tail
-    many = 1 - hypergeometric_cdf(in_sample - 1, unscreened, possible, sample) >= tail
-    kept = possible[few & many]
     if now == 0:
         return RecallEstimate.unknown(level, "no relevant record was found yet")
+    most = unscreened - (sample - in_sample)  # so many relevant ones the unscreened can hold
+
+    def contradicted_by_few(relevant: int) -> bool:  # P(X <= in_sample) falls with what is there
+        return float(hypergeometric_cdf(in_sample, unscreened, relevant, sample)[0]) < tail
+
+    def contradicted_by_many(relevant: int) -> bool:  # P(X >= in_sample) rises with it
+        return 1 - float(hypergeometric_cdf(in_sample - 1, unscreened, relevant, sample)[0]) < tail
+
+    high = _last(lambda relevant: relevant <= most and not contradicted_by_few(relevant), in_sample)
+    low = _last(lambda relevant: relevant <= most and contradicted_by_many(relevant), in_sample - 1) + 1
     expected = found + unscreened * in_sample / sample
-    return RecallEstimate(now / expected, now / (found + int(kept[-1])), now / (found + int(kept[0])), level)
+    return RecallEstimate(now / expected, now / (found + high), now / (found + low), level)
 
 
 def hypergeometric_cdf(k: int, population: int, relevant: ArrayLike, sample: int) -> Floats:

@@ -1,6 +1,7 @@
 """The learner of the loop against scikit-learn's ridge regression, and the features of its pool."""
 
 import random
+from functools import partial
 
 import numpy as np
 import pytest
@@ -73,15 +74,33 @@ def test_one_kind_of_label_ranks_nothing() -> None:
 
 
 def test_pool_features_agree_with_scikit_learn() -> None:
-    """Inner products of different records, which are all that the learner uses of terms of one record."""
-    docs = [Document(str(i), d.abstract) for i, d in enumerate(documents(40))]
-    reference = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, max_df=0.95, token_pattern=r"\w+")
-    expected = reference.fit_transform([document.title or "" for document in docs])
-    found = pool_matrix(docs)
-    apart = ~np.eye(40, dtype=bool)
-    np.testing.assert_allclose(
-        (found @ found.T).toarray()[apart], (expected @ expected.T).toarray()[apart], atol=1e-12
-    )
+    """Words and pairs as two blocks, a title's counted twice, each weighted by scikit-learn.
+
+    Inner products of different records, which are all that the learner uses of terms of one record only.
+    """
+
+    def terms(document: Document, size: int) -> list[str]:
+        found = []
+        for text in (document.title, document.title, document.abstract):
+            words = (text or "").split()
+            found += [" ".join(words[i : i + size]) for i in range(len(words) - size + 1)]
+        return found
+
+    docs = documents(40)
+    expected = np.zeros((40, 40))
+    for size in (1, 2):
+        reference = TfidfVectorizer(analyzer=partial(terms, size=size), sublinear_tf=True, max_df=0.95)
+        block = reference.fit_transform(docs)
+        expected += (block @ block.T).toarray()
+    found, apart = pool_matrix(docs), ~np.eye(40, dtype=bool)
+    np.testing.assert_allclose((found @ found.T).toarray()[apart], expected[apart], atol=1e-12)
+
+
+def test_words_are_two_characters_or_more_in_any_case_and_form() -> None:
+    """p, n and 1 are no words, and the ligature of "\ufb01n" is "fin"."""
+    matrix = pool_matrix([Document("a", "Fin p n 1"), Document("b", "\ufb01n"), Document("c", "other")])
+    assert matrix.shape == (3, 1)
+    assert matrix.toarray()[:, 0] == pytest.approx([1, 1, 0])
 
 
 def test_a_record_without_text_has_an_empty_row() -> None:

@@ -163,8 +163,8 @@ def test_a_test_after_every_draw_misses_the_target_in_at_most_five_percent(
 
 def test_the_plain_level_would_not_hold_after_every_draw() -> None:
     """Why the levels are spent: as published for one look, the test errs too often when made at each draw."""
-    assert chance_of_missing(55, 18, 66, 0.8, sequential=False) > 0.06
-    assert chance_of_missing(55, 18, 66, 0.8) <= 0.05
+    assert chance_of_missing(59, 18, 35, 0.8, sequential=False) > 0.055
+    assert chance_of_missing(59, 18, 35, 0.8) <= 0.05
 
 
 @given(st.integers(0, 60), st.integers(1, 12), st.integers(13, 80), st.data())
