@@ -5,6 +5,7 @@ from catalog.commands.output import Column, Table, heading, say
 from catalog.commands.tables import artifacts_table, runs_table
 from catalog.pages import ReleaseView, ScreenView, VoteView, WorkPage
 from schema.screening import Statement
+from schema.states import vote_status
 from schema.work import Work
 
 _MATURITY = {"passed": "passed", "not_passed": "not passed", "unknown": "unknown"}
@@ -123,7 +124,8 @@ def _vote(view: VoteView, shared: str | None) -> None:
     categories = f": {', '.join(vote.categories)}" if vote.categories else ""
     confidence = f", confidence {vote.confidence}" if vote.confidence else ""
     decision = f"{vote.decision.replace('_', ' ')}{categories}{confidence}"
-    say(f"[{_KIND[rater.kind]}] {name}: {decision}", style=style, indent=4)
+    status = vote_status(rater.kind).value
+    say(f"[{_KIND[rater.kind]}] {name}: {decision} ({status})", style=style, indent=4)
     if vote.reason:
         say(f"{vote.reason} [{vote.reason_wording}]", indent=8)
     for text in (rater.note if rater.note != shared else None, vote.note):
