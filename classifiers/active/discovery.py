@@ -3,7 +3,7 @@
 Prior records, known before the screening began, are no part of any measure. The definitions of WSS, ERF
 and recall are those of asreview-insights, so that figures can be compared: A. M. Cohen and others,
 J. Am. Med. Inform. Assoc. 13 (2006) 206-219, for WSS; G. Ferdinands and others, Systematic Reviews 12
-(2023) 100, for ERF and ATD. NDCG is binary, with the discount log2(1 + position).
+(2023) 100, for ATD. NDCG is binary, with the discount log2(1 + position).
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 Which records a screening reads first depends on how a few relevant records are weighed against many
 irrelevant ones, not on the loss: with these weights few records lie beyond the margin of a support vector
-machine, and squared error gives its ranking at a fraction of the cost (Rifkin and Klautau, J. Mach. Learn.
-Res. 5 (2004) 101-141, section 3, for regularised least squares as a classifier).
+machine, and squared error gives its ranking at a fraction of the cost (R. Rifkin and A. Klautau, J.
+Mach. Learn. Res. 5 (2004) 101-141, on regularised least squares as a classifier).
 """
 
 from __future__ import annotations

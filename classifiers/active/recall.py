@@ -55,10 +55,10 @@ class CaptureRecapture:
 def capture_recapture(first: int, second: int, both: int, level: float = 0.95) -> CaptureRecapture:
     """Relevant records found by one rater or sample, by the other, and by both.
 
-    N = (first + 1) (second + 1) / (both + 1) - 1 with the variance of G. A. F. Seber (D. G. Chapman, Univ.
-    Calif. Publ. Statist. 1 (1951) 131-160; Seber, Biometrics 26 (1970) 157-163). The interval holds every N
-    that the overlap doesn't contradict, by the exact hypergeometric test, (1 - level) / 2 a side: normal
-    intervals fail where nearly all is found twice, which is where screening ends.
+    N = (first + 1) (second + 1) / (both + 1) - 1 (D. G. Chapman, Univ. Calif. Publ. Statist. 1 (1951)
+    131-160) with its variance (G. A. F. Seber, The Estimation of Animal Abundance, 1982). The interval
+    holds every N that the overlap doesn't contradict, by the exact hypergeometric test, (1 - level) / 2 a
+    side: normal intervals fail where nearly all is found twice, which is where screening ends.
 
     Raises
     ------

@@ -106,7 +106,7 @@ def random_sample_test(
     The hypothesis that recall is below the target is rejected when so few relevant records would be
     drawn by chance: p = P(X <= in_sample), X hypergeometric with K relevant among the `unscreened`, K the
     fewest with which recall would still fall short (M. W. Callaghan and F. Mueller-Hansen, Systematic
-    Reviews 9 (2020) 273, equations 4 to 6).
+    Reviews 9 (2020) 273).
 
     Parameters
     ----------
