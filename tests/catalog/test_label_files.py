@@ -151,3 +151,19 @@ def test_a_round_of_another_study_is_left_alone(studied: Catalog, labels: Callab
         studied.import_votes(
             labels("10.1000/w0,1"), published=Published(**{**vars(HUMAN), "round": "screen"}), who="t"
         )
+
+
+@pytest.mark.parametrize(
+    ("name", "records", "included"), [("Kitchenham_2010", 1704, 45), ("Nagtegaal_2019", 2019, 101)]
+)
+def test_public_sets_come_out_as_published(
+    catalog: Catalog, shared: Path, name: str, records: int, included: int
+) -> None:
+    """Counts as asreview/systematic-review-datasets states them; one file is bibliography and labels."""
+    path = shared / "data" / "screening" / f"{name}.csv.gz"
+    catalog.import_file(path, "t")
+    report = catalog.import_votes(path, published=HUMAN, who="t")
+    assert (report.read, report.taken, report.refused) == (records, records, 0)
+    (stage,) = queries.flow_counts(catalog.connection, "elsewhere").stages
+    assert (stage.included, stage.excluded) == (included, records - included)
+    assert (stage.votes, stage.unresolved, stage.awaiting) == ("people", 0, 0)
