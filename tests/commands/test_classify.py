@@ -1,6 +1,7 @@
 """A student from its training to its calls, on a small made-up study, through the command line."""
 
 import csv
+import hashlib
 import io
 import json
 import shutil
@@ -357,3 +358,39 @@ def test_every_exported_row_carries_its_status(decided: Path, tmp_path: Path, wh
         unrated = what == "labels" and line["state"] in ("unknown", "unsupported")
         assert said in (status, [status]) or (unrated and not said), line
     assert "human_direct" not in to.read_text()
+
+
+def test_the_next_batch_is_what_sql_and_a_hash_draw(decided: Path, tmp_path: Path) -> None:
+    """Anchors are the first of the pool by SHA-256(seed || id); the rest by the scores that are stored."""
+    asked = ("classify", "batch", RELEASE, "--size", "10", "--seed", "3")
+    found = printed(decided, *asked, "--to", tmp_path / "next.csv")["batch"]
+    pool = [
+        w for (w,) in rows(
+            decided,
+            "SELECT slug FROM works w WHERE slug <> 'synthetic-study' AND NOT EXISTS "
+            "(SELECT 1 FROM chunk_works c JOIN rounds r ON r.id = c.round_id "
+            "WHERE c.work_id = w.id AND r.study = 'synthetic') ORDER BY slug",
+        )
+    ]  # fmt: skip
+    assert found["pool"] == len(pool) == 400
+    picks = {p["id"]: p["reason"] for p in found["batch"]["picks"]}
+    assert len(picks) == 10
+    assert set(picks) <= set(pool)
+    anchors = [w for w, reason in picks.items() if reason == "anchor"]
+    assert anchors == sorted(pool, key=lambda w: hashlib.sha256(f"3{w}".encode()).hexdigest())[:2]
+    scores = dict(rows(
+        decided,
+        "SELECT work, group_concat(value, ' ') FROM (SELECT * FROM scores_readable ORDER BY work, head) "
+        "WHERE release = ? GROUP BY work", RELEASE,
+    ))  # fmt: skip
+    apart = {w: abs(float(scores[w].split()[0]) - float(scores[w].split()[1])) for w in pool if w in scores}
+    left = sorted((w for w in apart if w not in anchors), key=lambda w: (-apart[w], w))
+    assert [w for w, reason in picks.items() if reason == "spread"] == left[:5]
+    assert printed(decided, *asked)["batch"] == found
+    assert (tmp_path / "next.csv").read_text().splitlines()[0] == "work,reason,place,value"
+
+
+def test_a_batch_needs_scores_and_calls(trained: Path) -> None:
+    result = invoke(trained, "classify", "batch", RELEASE)
+    assert result.exit_code == 1
+    assert f"release {RELEASE} has no scores yet" in result.output
