@@ -27,7 +27,7 @@ PACKAGES = {
     "tias-record": RunOutcome.INCOMPLETE,
 }
 # The made-up study: big enough for two categories with support and one without.
-SYNTHETIC = {"seed": 7, "works": 1500, "french": 150, "other": 450}
+SYNTHETIC = {"seed": 7, "works": 1200, "french": 100, "other": 300}
 
 INCOMPLETE = (
     "Incomplete is the honest word: these numbers are kept as they were published, and nothing here can "
@@ -117,7 +117,7 @@ def _synthetic(catalog: Catalog, quiet: bool) -> dict[str, Any]:
 
     with progress("Synthetic study") as step:
         made = add_synthetic_study(catalog, who=who(), **SYNTHETIC)
-        choices = Choices(parameters=Parameters(replicates=200), seed=SYNTHETIC["seed"])
+        choices = Choices(parameters=Parameters(replicates=100), seed=SYNTHETIC["seed"])
         trained = train_release(catalog, made.study, choices, who(), step)
         scored = score_catalog(catalog, trained.release.id, who(), 1, step)
         decided = decide(catalog.connection, trained.release.id)
