@@ -82,8 +82,19 @@ def _sentence(error: ValidationError, record: type[BaseModel]) -> str:
         return f"{field_sentence(errors[0], record)}; `proofshelf seal FOLDER` fills in sizes and hashes"
     errors = told
     first = next((e for e in errors if e["type"] == "extra_forbidden"), errors[0])
-    more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+    others = len(own_faults(errors)) - 1
+    more = f" (and {others} more)" if others > 0 else ""
     return field_sentence(first, record) + more
+
+
+def own_faults(errors: Sequence[Any]) -> list[Any]:
+    """The faults without those that only follow: a list that is too short since what was in it is wrong."""
+    places = [tuple(e["loc"]) for e in errors]
+    return [
+        e for e in errors
+        if e["type"] != "too_short"
+        or not any(len(p) > len(e["loc"]) and p[: len(e["loc"])] == tuple(e["loc"]) for p in places)
+    ]  # fmt: skip
 
 
 def readable(sentence: str) -> str:

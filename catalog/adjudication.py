@@ -11,6 +11,7 @@ from catalog.ballots import work_of
 from catalog.clock import now
 from catalog.errors import CatalogError
 from catalog.rows import as_json, insert
+from catalog.screening_queries.states import Differing, votes_on
 from catalog.studies import HarnessRound, rater_of
 from schema.ballots import judge_one
 from schema.base import canonical_json
@@ -34,10 +35,8 @@ def adjudicate(
     """
     rater_id = rater_of(round_, rater, "adjudicator")
     work_id = work_of(connection, round_, work)
-    voted = connection.execute(
-        "SELECT 1 FROM votes WHERE round_id = ? AND work_id = ? LIMIT 1", [round_.id, work_id]
-    ).fetchone()
-    if voted is None:
+    votes = votes_on(connection, round_.id, work_id)
+    if not votes:
         raise CatalogError(
             f"nobody has voted on {work!r} in round {round_.slug}: there is nothing to adjudicate"
         )
@@ -47,6 +46,13 @@ def adjudicate(
         "AND NOT EXISTS (SELECT 1 FROM adjudications n WHERE n.supersedes = a.id)",
         [round_.id, work_id],
     ).fetchone()
+    differ = Differing([c.id for c in round_.rubric.categories], round_.rubric.cannot)
+    by_people = any(one.kind == "human" for one, _ in votes)  # what only machines said, a person may overrule
+    if before is None and by_people and not differ(votes):
+        raise CatalogError(
+            f"the votes on {work!r} in round {round_.slug} agree: an adjudication resolves votes that "
+            "differ; a rater who erred corrects the vote"
+        )
     count = connection.execute(
         "SELECT count(*) FROM adjudications WHERE round_id = ? AND work_id = ?", [round_.id, work_id]
     ).fetchone()[0]

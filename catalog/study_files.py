@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from artifacts.errors import ArtifactError
-from artifacts.manifest import field_path, field_sentence, readable
+from artifacts.manifest import field_path, field_sentence, own_faults, readable
 from artifacts.strict_json import decode_utf8, read_json
 from catalog.errors import CatalogError
 from classifiers.errors import ClassifierError
@@ -68,7 +68,8 @@ def _study(value: dict[str, Any], lines: dict[Location, int], name: str) -> Stud
     except ValidationError as error:
         faults = error.errors(include_url=False)
         first = next((e for e in faults if e["type"] == "extra_forbidden"), faults[0])
-        more_faults = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+        others = len(own_faults(faults)) - 1
+        more_faults = f" (and {others} more)" if others > 0 else ""
         where = _where(name, lines, first["loc"])
         sentence = field_sentence(first, Study) + more_faults
         raise CatalogError(f"{where}: {readable(sentence)}") from error

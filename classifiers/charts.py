@@ -75,7 +75,9 @@ def reliability_chart(measured: Mapping[str, Metrics], title: str) -> Spec:
     colour = _by_stage(_COLOURS, measured)
     return {
         **_frame(
-            title, "Points on the straight line are calibrated; bins hold about equal expected positives."
+            title,
+            "Points on the straight line are calibrated; bins hold about equal expected positives. "
+            "Square-root axes spread the low probabilities.",
         ),
         "layer": [
             _diagonal(x, y),
@@ -151,7 +153,9 @@ def pr_chart(curves: Mapping[str, Curve], base_rate: float, title: str) -> Spec:
     values = _curve_values(curves, "recall", "precision")
     x, y = _share("recall", "Recall"), _share("precision", "Precision")
     return {
-        **_frame(title, f"The dashed line is the base rate, {base_rate!r}: the precision of a random order."),
+        **_frame(
+            title, f"The dashed line is the base rate, {base_rate:.4g}: the precision of a random order."
+        ),
         "layer": [
             {
                 "data": {"values": [{"base rate": base_rate}]},

@@ -30,6 +30,7 @@ def labels(db: sqlite3.Connection, page: StudyPage) -> Iterator[Row]:
             "state": row.state.value,
             "status": [status.value for status in row.statuses],
             "rater_kinds": kinds(row.statuses),
+            "panel": row.panel,
             "votes": row.cast,
             "usable": row.usable,
             "positives": row.positives,

@@ -32,7 +32,8 @@ class RatingTable:
 class LabelRow:
     """The state of one question of one work in one round, for export. `category` is None for scope.
 
-    An estimand is None where the votes don't give it an answer. `statuses` as in CategoryStateRow.
+    `cast` of `panel` votes are there; until all are, `state` is that of the votes so far and the estimands
+    are None, as they are where the votes don't give them an answer. `statuses` as in CategoryStateRow.
     """
 
     study: str
@@ -43,6 +44,7 @@ class LabelRow:
     title: str
     category: str | None
     state: ScreeningState
+    panel: int
     cast: int
     usable: int
     positives: int

@@ -64,12 +64,13 @@ def _labels(db: sqlite3.Connection, row: sqlite3.Row) -> Iterator[LabelRow]:
                 for _, b in votes
             ]
             supported = None if category is None or votes else support.get(category)
+            whole = said if len(votes) >= row["panel"] else []  # a panel answers when all of it has voted
             yield LabelRow(
                 study=row["study"], round=row["slug"], origin=row["origin"], instrument=row["instrument"],
                 work=work, title=title, category=category, state=screening_state(said, supported),
-                cast=len(said), usable=sum(vote is not None for vote in said),
-                positives=sum(vote is True for vote in said), unanimous=estimand(said, "unanimous"),
-                majority=estimand(said, "majority"), any=estimand(said, "any"),
+                panel=row["panel"], cast=len(said), usable=sum(vote is not None for vote in said),
+                positives=sum(vote is True for vote in said), unanimous=estimand(whole, "unanimous"),
+                majority=estimand(whole, "majority"), any=estimand(whole, "any"),
                 statuses=basis(zip((rater.kind for rater, _ in votes), said, strict=True)),
                 adjudicated=adjudicated(view, category, row["cannot"]),
                 adjudicated_status=None if view is None else view.status, stratum=stratum, weight=weight,

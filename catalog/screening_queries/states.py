@@ -205,6 +205,14 @@ class _Said:
         return dict(self._fields[text])
 
 
+def votes_on(db: sqlite3.Connection, round_id: int, work_id: int) -> PanelVotes:
+    """The current votes on one work in one round."""
+    return [
+        (rater, Ballot.model_construct(work="", decision=decision, categories=tuple(categories)))
+        for rater, decision, categories in _votes(db, round_id, work_id)
+    ]
+
+
 class Differing:
     """Whether the votes on a work differ on scope or on a category, or none of them is usable."""
 

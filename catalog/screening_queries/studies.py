@@ -28,6 +28,7 @@ def studies(db: sqlite3.Connection) -> tuple[StudySummary, ...]:
         db,
         """
         SELECT n.slug, s.title, s.synthetic, s.version,
+          (SELECT r.title FROM rounds r WHERE r.study = n.slug ORDER BY r.id LIMIT 1) AS published,
           (SELECT count(*) FROM rounds r WHERE r.study = n.slug) AS rounds,
           (SELECT count(*) FROM (
             SELECT m.work_id FROM rounds r JOIN chunk_works m ON m.round_id = r.id WHERE r.study = n.slug
@@ -53,7 +54,8 @@ def studies(db: sqlite3.Connection) -> tuple[StudySummary, ...]:
         human, machine = by_kind.get("human", 0), by_kind.get("model", 0)
         summaries.append(
             StudySummary(
-                slug=row["slug"], title=row["title"] or row["slug"], synthetic=bool(row["synthetic"]),
+                slug=row["slug"], title=row["title"] or row["published"],
+                synthetic=bool(row["synthetic"]),
                 version=row["version"], rounds=row["rounds"], works=row["works"], votes=human + machine,
                 human_votes=human, machine_votes=machine, releases=row["releases"],
             )
@@ -75,7 +77,7 @@ def study_page(db: sqlite3.Connection, slug: str) -> StudyPage:
     study = Study.model_validate_json(versions[0]["content"]) if versions else None
     return StudyPage(
         slug=slug,
-        title=slug if study is None else study.title,
+        title=rounds[0]["title"] if study is None else study.title,
         synthetic=study is not None and study.synthetic,
         study=study,
         versions=tuple(StudyVersion(*tuple(row)[:5]) for row in versions),

@@ -107,3 +107,16 @@ def test_what_no_adjudication_can_be(studied: Catalog, split: str) -> None:
         with pytest.raises(CatalogError, match=sentence):
             studied.adjudicate("screen", rater, work, decision, categories, reason, "t")
     assert studied.connection.execute("SELECT count(*) FROM adjudications").fetchone() == (0,)
+
+
+def test_votes_of_people_that_agree_are_not_overturned(studied: Catalog) -> None:
+    """An adjudication resolves a difference; who thinks that two people erred asks them to vote again."""
+    work = queries.manifest(studied.connection, "screen")[0].works[0]
+    for rater in ("ann", "ben"):
+        studied.cast_vote("screen", rater, Ballot(work=work, decision="out_of_scope"), rater)
+    with pytest.raises(CatalogError, match="agree: an adjudication resolves votes that differ"):
+        studied.adjudicate("screen", "judge", work, "in_scope", ["open-science"], who="judge")
+    studied.cast_vote(
+        "screen", "ben", Ballot(work=work, decision="in_scope", categories=("open-science",)), "ben"
+    )
+    assert studied.adjudicate("screen", "judge", work, "in_scope", ["open-science"], who="judge")

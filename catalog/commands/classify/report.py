@@ -79,16 +79,17 @@ def _show(page: ModelPage) -> None:
         reason = head["reason"] or found.get("reason")
         if head["availability"] != "available" or found.get("status") != "available":
             say(f"{found.get('status', head['availability'])}: {reason}", indent=2)
-        if found.get("after") is None:
+        measured = _at(record["report"]["outputs"]["heads"], (head["head"], head["category"])) or {}
+        if found.get("after") is None or measured.get("after") is None:
             continue
         say(f"Calibrated by {found['choice']['method']}, chosen by nested cross-fitting.", indent=2)
         table = Table((Column("figure"), Column("before", "decimal"), Column("after", "decimal"),
                        Column("95 % interval after")), indent=2)  # fmt: skip
         for name, path, decimals in FIGURES:
-            before, after = _at(found["before"], path), _at(found["after"], path)
+            before, after = _at(measured["before"], path), _at(measured["after"], path)
             table.add(name, _number(before, decimals), _number(after, decimals), _interval(after, decimals))
         table.show()
-        _reliability(found["after"]["reliability"])
+        _reliability(measured["after"]["reliability"])
     gate_lines(record["gate"])
 
 

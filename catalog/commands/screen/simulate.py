@@ -170,7 +170,10 @@ def _show(labelled: "Labelled", arms: "list[Arm]") -> None:
     for measure, word in WORDS.items():
         table.add(word, *(_number(arm.mean(measure)) for arm in arms))
     table.show()
-    read = [len(simulation.steps) for simulation in arms[0].simulations]
+    read = [
+        max((n for n, step in enumerate(simulation.steps, start=1) if step.relevant), default=0)
+        for simulation in arms[0].simulations
+    ]
     say(f"The last relevant record came after {min(read):,}"
         + (f" to {max(read):,}" if max(read) > min(read) else "")
         + f" of {len(labelled.ids) - 2:,} records. A simulation knows which is the last one; a screening "

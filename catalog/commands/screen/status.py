@@ -105,6 +105,7 @@ def _round(view: RoundView) -> None:
         return
     say(f"{view.rated:,} of {count(view.works, 'work')} rated by the whole panel.", indent=2)
     coverage_table(view.coverage).show()
-    say(f"In scope: {states_line(view.states.items())}.", indent=2)
+    part = "" if view.rated == view.works else " by the votes cast so far, which may change"
+    say(f"In scope{part}: {states_line(view.states.items())}.", indent=2)
     if view.contested:
         say(f"{view.contested:,} contested, {view.adjudicated:,} of them adjudicated.", indent=2)
