@@ -150,7 +150,9 @@ def run_once(
 def child(command: Sequence[str]) -> tuple[float, str]:
     """Run to the end: CPU seconds that the system counted for it, and its output."""
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
-        process = subprocess.Popen(command, stdout=output, stderr=errors, env={**os.environ, **ONE_THREAD})
+        process = subprocess.Popen(
+            command, stdout=output, stderr=errors, env={**os.environ, **ONE_THREAD}, cwd=tempfile.gettempdir()
+        )  # the peer leaves a cache where it runs
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode:
@@ -182,7 +184,9 @@ def peer_settings(peer: str, batch: int, folder: Path) -> Path:
         "import json, dataclasses; from asreview.models.models import get_ai_config;"
         f"print(json.dumps({{**dataclasses.asdict(get_ai_config()['value']), 'n_query': {batch}}}))"
     )
-    text = subprocess.run([peer, "-c", ask], check=True, capture_output=True, text=True).stdout
+    text = subprocess.run(
+        [peer, "-c", ask], check=True, capture_output=True, text=True, cwd=tempfile.gettempdir()
+    ).stdout
     path = folder / "settings.json"
     path.write_text(text)
     return path
