@@ -47,8 +47,8 @@ def adjudicate(
         [round_.id, work_id],
     ).fetchone()
     differ = Differing([c.id for c in round_.rubric.categories], round_.rubric.cannot)
-    by_people = any(one.kind == "human" for one, _ in votes)  # what only machines said, a person may overrule
-    if before is None and by_people and not differ(votes):
+    people = sum(one.kind == "human" for one, _ in votes)  # what machines said, a person may overrule
+    if before is None and people > 1 and not differ(votes):
         raise CatalogError(
             f"the votes on {work!r} in round {round_.slug} agree: an adjudication resolves votes that "
             "differ; a rater who erred corrects the vote"

@@ -99,10 +99,8 @@ class Study(Record):
 
     @property
     def sha256(self) -> str:
-        """SHA-256 of the canonical JSON of all that it says, defaults left out: a later version of this
-        record, with one more optional field, hashes it the same."""
-        said = self.model_dump(mode="json", exclude_defaults=True)
-        return hashlib.sha256(canonical_json(said)).hexdigest()
+        """SHA-256 of the canonical JSON of all that it says."""
+        return hashlib.sha256(canonical_json(self.model_dump(mode="json"))).hexdigest()
 
     def round(self, slug: str) -> RoundPlan:
         """The round of that name. Raises KeyError."""
