@@ -113,7 +113,8 @@ def test_nothing_of_an_archive_reaches_the_disk(tmp_path: Path, monkeypatch: pyt
         (gzip.compress(lines(1))[:12], "x: the packed data end too soon; the file is cut off"),
         (b"\x1f\x8b\x08" + b"\x00" * 30, "x: the bytes can't be read any further"),
     ],
-)
+    ids=str.split("garbage nothing hidden office nested zip-in-gzip gzip-in-gzip empty cut-off zeros"),
+)  # named, since packed bytes hold the time at which they were packed
 def test_what_is_refused_whole(data: bytes, sentence: str) -> None:
     with pytest.raises(IngestError) as error:
         read(data, "x")
