@@ -125,7 +125,7 @@ def prevalence_of(table: RatingTable, sample: SampleView | None) -> QuestionPrev
     panel: tuple[PrevalenceReport, ...] = ()
     if len(table.raters) > 1:
         names = [f"panel, {which}" for which in ESTIMANDS]
-        merged = [[_panel(row, which) for which in ESTIMANDS] for row in table.votes]
+        merged = [[panel_answer(row, which) for which in ESTIMANDS] for row in table.votes]
         panel = tuple(
             prevalence(own, rater=rater)
             for rater, own in counts_from_ratings(merged, names, strata, sizes).items()
@@ -163,11 +163,9 @@ def _usable(cell: Cell) -> bool | None:
     return None if cell is NOT_CAST or cell is None else bool(cell)
 
 
-def _panel(row: Sequence[Cell], which: Estimand) -> bool | None:
-    """The estimand of a whole panel; None while someone hasn't voted."""
-    if any(cell is NOT_CAST for cell in row):
-        return None
-    return estimand([_usable(cell) for cell in row], which)
+def panel_answer(row: Sequence[Cell], which: Estimand) -> bool | None:
+    """The estimand of a panel that has a cell for each rater; None while someone hasn't voted."""
+    return estimand([_usable(cell) for cell in row if cell is not NOT_CAST], which, panel=len(row))
 
 
 def _rare(counted: Sequence[RaterVotes]) -> tuple[str, ...]:

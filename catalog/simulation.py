@@ -12,13 +12,14 @@ from typing import Any
 
 from catalog import queries, screening_queries
 from catalog.errors import CatalogError
-from catalog.screening_pages import NOT_CAST, RatingTable
+from catalog.screening_pages import RatingTable
+from catalog.screening_statistics import panel_answer
 from classifiers.active.pool import LabelledPool, draw_priors
 from classifiers.active.simulate import Progress, Simulation, Strategy, simulate
 from classifiers.features import Document
 from ingest.labels import read_labels
 from ingest.readers import read
-from schema.states import Estimand, Status, estimand
+from schema.states import Estimand, Status
 from schema.work import Rejected, Work
 
 TOLD = ("wss_at_95", "wss_at_100", "recall_after_10", "erf_after_10", "atd", "atd_normalised", "ndcg")
@@ -63,10 +64,7 @@ def labelled_round(
     ids: list[str] = []
     labels: list[bool] = []
     for work, row in zip(table.works, table.votes, strict=True):
-        cells = [row[c] for c in columns]
-        label = None
-        if not any(cell is NOT_CAST for cell in cells):
-            label = estimand([None if cell is None else bool(cell) for cell in cells], which)
+        label = panel_answer([row[c] for c in columns], which)
         if label is not None:
             ids.append(work)
             labels.append(label)

@@ -20,7 +20,7 @@ MIN_ESS_POSITIVES = 10.0
 Floats = NDArray[np.float64]
 
 
-def effective_sample_size(weights: ArrayLike) -> float:
+def kish_sample_size(weights: ArrayLike) -> float:
     """Kish's effective sample size (sum w)^2 / sum w^2 of weights (n,); 0 where there are none."""
     w = np.asarray(weights, dtype=np.float64)
     if w.size == 0:
@@ -38,13 +38,17 @@ def supported(positives: int, ess_positives: float) -> bool:
 
 @dataclass(frozen=True)
 class Rate:
-    """A design-weighted rate of positives with its 95 % interval, and what it rests on."""
+    """A design-weighted rate of positives, and what it rests on.
+
+    `low` and `high` are its 95 % interval, both None where the design gives none: no stratum had two
+    works drawn.
+    """
 
     head: str
     category: str
     rate: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
     positives: int
     ess_positives: float
 
@@ -58,7 +62,8 @@ def quotas(rates: Sequence[Rate], covered: int) -> tuple[Quota, ...]:
         raise ClassifierError(f"{covered} works can't be covered")
     sides: dict[str, list[bool]] = {}
     for rate in rates:
-        if not 0 <= rate.low <= rate.rate <= rate.high <= 1:
+        low, high = (rate.rate if end is None else end for end in (rate.low, rate.high))
+        if not 0 <= low <= rate.rate <= high <= 1:
             raise ClassifierError(
                 f"rate of {rate.head} for {rate.category}: {rate.low} <= {rate.rate} <= {rate.high} doesn't "
                 "hold between 0 and 1"
@@ -68,7 +73,7 @@ def quotas(rates: Sequence[Rate], covered: int) -> tuple[Quota, ...]:
 
 
 def _quota(rate: Rate, covered: int, may_call: bool) -> Quota:
-    k, low, high = (round(r * covered) for r in (rate.rate, rate.low, rate.high))
+    k, low, high = (None if r is None else round(r * covered) for r in (rate.rate, rate.low, rate.high))
     return Quota(
         head=rate.head, category=rate.category, rate=rate.rate, rate_low=rate.low, rate_high=rate.high,
         covered=covered, positives=rate.positives, ess_positives=rate.ess_positives,

@@ -79,7 +79,7 @@ def clopper_pearson_limits(successes: ArrayLike, n: ArrayLike, level: float) -> 
     return np.where(x > 0, low, 0.0), np.where(x < size, high, 1.0)
 
 
-def effective_sample_size(
+def korn_graubard_sample_size(
     estimate: ArrayLike, se: ArrayLike, n: ArrayLike, kish: ArrayLike, df: ArrayLike, level: float
 ) -> Floats:
     """Korn and Graubard's effective n: p (1 - p) / var times (t_{n-1} / t_df)^2, at most n.
@@ -102,7 +102,7 @@ def korn_graubard_limits(
     estimate: ArrayLike, se: ArrayLike, n: ArrayLike, kish: ArrayLike, df: ArrayLike, level: float
 ) -> Limits:
     """Clopper and Pearson's interval for the effective n and as many positives as give the estimate."""
-    effective = effective_sample_size(estimate, se, n, kish, df, level)
+    effective = korn_graubard_sample_size(estimate, se, n, kish, df, level)
     low, high = clopper_pearson_limits(effective * _floats(estimate), effective, level)
     missing = np.isnan(effective)
     return np.where(missing, np.nan, low), np.where(missing, np.nan, high)

@@ -99,6 +99,16 @@ class Call(StrEnum):
     NO_CALL = "no_call"
 
 
+class RowState(StrEnum):
+    """Whether a student has something to score in a record, and if not, why. Never a score of 0."""
+
+    SCORABLE = "scorable"
+    NO_TEXT = "no_text"
+    """Neither title nor abstract holds a word."""
+    NO_KNOWN_TERMS = "no_known_terms"
+    """It has words, but the model has seen none of them: its score would say nothing of it."""
+
+
 class Status(StrEnum):
     """How far a row may be believed. Shipped verbatim with every row that it governs."""
 
@@ -277,13 +287,14 @@ def category_vote(decision: str, categories: Sequence[str], category: str, canno
 Estimand = Literal["unanimous", "majority", "any"]
 
 
-def estimand(votes: Sequence[bool | None], which: Estimand) -> bool | None:
+def estimand(votes: Sequence[bool | None], which: Estimand, panel: int | None = None) -> bool | None:
     """A panel's votes as one answer to a named question; None where they don't give one.
 
-    Over usable votes. A tie has no majority, and a panel of which nobody could judge has no answer.
+    Over usable votes. A tie has no majority, and a panel of which nobody could judge has no answer. Nor
+    has one of `panel` raters of whom fewer voted: what the others will say isn't known.
     """
     usable = [v for v in votes if v is not None]
-    if not usable:
+    if not usable or (panel is not None and len(votes) < panel):
         return None
     positive = sum(usable)
     if which == "unanimous":

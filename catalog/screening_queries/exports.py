@@ -37,6 +37,7 @@ def label_rows(db: sqlite3.Connection, study: str, round_: str | None = None) ->
 
 
 def _labels(db: sqlite3.Connection, row: sqlite3.Row) -> Iterator[LabelRow]:
+    panel = row["panel"]
     voted = {work_id: votes for work_id, _, votes in panel_votes(db, row)}
     places = sample_places(db, row)
     support = head_support(db, row["study"])
@@ -64,13 +65,12 @@ def _labels(db: sqlite3.Connection, row: sqlite3.Row) -> Iterator[LabelRow]:
                 for _, b in votes
             ]
             supported = None if category is None or votes else support.get(category)
-            whole = said if len(votes) >= row["panel"] else []  # a panel answers when all of it has voted
             yield LabelRow(
                 study=row["study"], round=row["slug"], origin=row["origin"], instrument=row["instrument"],
                 work=work, title=title, category=category, state=screening_state(said, supported),
-                panel=row["panel"], cast=len(said), usable=sum(vote is not None for vote in said),
-                positives=sum(vote is True for vote in said), unanimous=estimand(whole, "unanimous"),
-                majority=estimand(whole, "majority"), any=estimand(whole, "any"),
+                panel=panel, cast=len(said), usable=sum(vote is not None for vote in said),
+                positives=sum(vote is True for vote in said), unanimous=estimand(said, "unanimous", panel),
+                majority=estimand(said, "majority", panel), any=estimand(said, "any", panel),
                 statuses=basis(zip((rater.kind for rater, _ in votes), said, strict=True)),
                 adjudicated=adjudicated(view, category, row["cannot"]),
                 adjudicated_status=None if view is None else view.status, stratum=stratum, weight=weight,

@@ -12,7 +12,7 @@ from catalog.screening_pages import NOT_CAST, ModelPage, RatingTable, SampleView
 from catalog.screening_queries import model_page, rating_table, round_view, study_page
 from catalog.screening_queries.scored import category_scores, slugs_of
 from catalog.screening_statistics import prevalence_of
-from classifiers.decisions import CategoryCalls, Rate, category_calls, effective_sample_size, quotas
+from classifiers.decisions import CategoryCalls, Rate, category_calls, kish_sample_size, quotas
 from schema.base import canonical_json
 from schema.scores import DecisionRun, Quota
 from schema.states import Status
@@ -135,10 +135,11 @@ def _incomplete(table: RatingTable, category: str, heads: Sequence[str]) -> list
 
 
 def _rates(table: RatingTable, sample: SampleView | None, category: str, heads: Sequence[str]) -> list[Rate]:
-    found = {report.rater: report for report in prevalence_of(table, sample).reports}
+    """The rate of each head whose rater gave usable votes, with its interval where the design gives one."""
+    found = {report.rater: report.overall for report in prevalence_of(table, sample).reports}
     rates = []
     for head in heads:
-        if head not in table.raters or found[head].overall.estimate is None:
+        if head not in table.raters or (rate := found[head].estimate) is None:
             continue
         column = table.raters.index(head)
         weights = [
@@ -146,18 +147,11 @@ def _rates(table: RatingTable, sample: SampleView | None, category: str, heads: 
             for i, votes in enumerate(table.votes)
             if votes[column] is True
         ]
-        overall = found[head].overall
-        low = overall.korn_graubard.low if overall.korn_graubard.low is not None else overall.estimate
-        high = overall.korn_graubard.high if overall.korn_graubard.high is not None else overall.estimate
-        assert overall.estimate is not None
-        assert low is not None
-        assert high is not None
-        rates.append(
-            Rate(
-                head, category, overall.estimate, min(low, overall.estimate), max(high, overall.estimate),
-                len(weights), effective_sample_size(weights),
-            )
-        )  # fmt: skip
+        ends = found[head].korn_graubard
+        # An end can lie a rounding beyond the rate where nothing or everything is positive.
+        low = None if ends.low is None else min(ends.low, rate)
+        high = None if ends.high is None else max(ends.high, rate)
+        rates.append(Rate(head, category, rate, low, high, len(weights), kish_sample_size(weights)))
     return rates
 
 

@@ -14,11 +14,10 @@ from catalog import screening_queries
 from catalog.errors import CatalogError
 from catalog.screening_pages import ModelPage
 from catalog.training.package import MODEL
-from classifiers.features import RowState
 from classifiers.features.documents import Coverage
 from classifiers.release import load
 from classifiers.student import Model, Scores, score_frame
-from schema.states import FileState
+from schema.states import FileState, RowState
 
 if TYPE_CHECKING:
     from catalog.store import Catalog

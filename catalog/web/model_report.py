@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from catalog.model_figures import CALIBRATION_FIGURES, CalibrationFigure
 from catalog.web import figures
 
 GATE_WORDS = {"published": "Published rule", "strict": "Strict rule"}
@@ -178,22 +179,6 @@ def _head(head: str, category: str, found: Mapping[str, Any], charts: Mapping[st
     )
 
 
-_FIGURES = (
-    ("Brier score", ("brier", "brier"), 5),
-    ("  reliability", ("brier", "reliability"), 5),
-    ("  resolution", ("brier", "resolution"), 5),
-    ("  uncertainty", ("brier", "uncertainty"), 5),
-    ("Brier skill against the base rate", ("brier_skill",), 3),
-    ("Log loss", ("log_loss",), 4),
-    ("Calibration error, bins of equal mass", ("ece_equal_mass",), 4),
-    ("Calibration error, bins of equal width", ("ece_equal_width",), 4),
-    ("Calibration slope (1 is right)", ("line", "slope"), 3),
-    ("Calibration intercept (0 is right)", ("line", "intercept"), 3),
-    ("Average precision", ("average_precision",), 3),
-    ("ROC area", ("roc_auc",), 3),
-    ("Base rate", ("base_rate",), 4),
-    ("Mean probability", ("mean_probability",), 4),
-)
 _IN_CELLS = ("Brier score", "Calibration slope (1 is right)", "Average precision", "ROC area")
 
 
@@ -201,16 +186,14 @@ def _figures(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[Figur
     if not before and not after:
         return ()
     return tuple(
-        Figure(name, *_printed(before, path, decimals), *_printed(after, path, decimals))
-        for name, path, decimals in _FIGURES
+        Figure(figure.name, *_printed(figure, before), *_printed(figure, after))
+        for figure in CALIBRATION_FIGURES
     )
 
 
-def _printed(metrics: Mapping[str, Any], path: tuple[str, ...], decimals: int) -> tuple[str, str]:
-    """A figure and its interval as text; the figure is a number, or an object with `value`, `low`, `high`."""
-    value: Any = metrics
-    for name in path:
-        value = _object(value).get(name)
+def _printed(figure: CalibrationFigure, metrics: Mapping[str, Any]) -> tuple[str, str]:
+    """A figure and its interval as text."""
+    value, decimals = figure.of(metrics), figure.decimals
     if isinstance(value, Mapping):
         interval = figures.between(_number(value.get("low")), _number(value.get("high")), decimals)
         return figures.coefficient(_number(value.get("value")), decimals), interval
@@ -220,7 +203,7 @@ def _printed(metrics: Mapping[str, Any], path: tuple[str, ...], decimals: int) -
 def _cell(column: str, value: str, cell: Mapping[str, Any]) -> CellRow:
     counts = _object(cell.get("counts"))
     metrics = _object(cell.get("after")) or _object(cell.get("before"))
-    shown = {name: (path, decimals) for name, path, decimals in _FIGURES}
+    shown = {figure.name: figure for figure in CALIBRATION_FIGURES}
     words = {"0": "no", "1": "yes"} if column.startswith("has_") else {}
     return CellRow(
         column,
@@ -228,7 +211,7 @@ def _cell(column: str, value: str, cell: Mapping[str, Any]) -> CellRow:
         _whole(counts.get("records")),
         _whole(counts.get("positives")),
         str(cell.get("state", "")),
-        tuple(_printed(metrics, *shown[name]) for name in _IN_CELLS) if metrics else None,
+        tuple(_printed(shown[name], metrics) for name in _IN_CELLS) if metrics else None,
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, Self, get_args
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.decisions import effective_sample_size
+from classifiers.decisions import kish_sample_size
 from classifiers.errors import ClassifierError
 from classifiers.metrics.sample import Floats, Sample, both_classes, finite, sample
 
@@ -105,7 +105,7 @@ def soft_bounds(made: Sample) -> tuple[float, float]:
     weighted base rate; with equal weights the values are Platt's.
     """
     positive, negative = made.weights[made.y], made.weights[~made.y]
-    n_positive, n_negative = effective_sample_size(positive), effective_sample_size(negative)
+    n_positive, n_negative = kish_sample_size(positive), kish_sample_size(negative)
     ratio = (positive.sum() / n_positive) / (negative.sum() / n_negative)
     low = min(1.0, ratio) / (n_negative + 2)
     high = 1 - min(1.0, 1 / ratio) / (n_positive + 2)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from classifiers.calibrators.base import Calibrator, Scale, log_odds, numbers
-from classifiers.decisions import effective_sample_size
+from classifiers.decisions import kish_sample_size
 from classifiers.errors import ClassifierError
 from classifiers.metrics.sample import Bools, Floats, Ints, Sample, finite
 
@@ -46,7 +46,7 @@ class VennAbers(Calibrator):
 
     def _fit(self, made: Sample) -> None:
         scores, place = np.unique(made.values, return_inverse=True)
-        w = made.weights * (effective_sample_size(made.weights) / made.weights.sum())
+        w = made.weights * (kish_sample_size(made.weights) / made.weights.sum())
         total: Floats = np.bincount(place, weights=w).astype(np.float64)
         positive: Floats = np.bincount(place, weights=w * made.outcome).astype(np.float64)
         p1 = _bridges(total, positive)

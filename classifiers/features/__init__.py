@@ -5,7 +5,6 @@ from classifiers.features.documents import (
     TEXT,
     Coverage,
     Document,
-    RowState,
     check_served,
     check_use,
 )
@@ -20,7 +19,6 @@ __all__ = [
     "Coverage",
     "Document",
     "Features",
-    "RowState",
     "batches",
     "check_served",
     "check_use",

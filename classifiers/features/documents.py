@@ -2,23 +2,12 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from enum import StrEnum
 
 from classifiers.errors import ClassifierError
 from schema.screening import Instrument
 
 FEATURES = ("title", "abstract", "venue", "topics", "field", "language", "type", "year")
 TEXT = ("title", "abstract")
-
-
-class RowState(StrEnum):
-    """Whether a record can be scored. The other two states are never a score of zero."""
-
-    SCORABLE = "scorable"
-    NO_TEXT = "no_text"
-    """Neither title nor abstract holds a word."""
-    NO_KNOWN_TERMS = "no_known_terms"
-    """It has words, but the model has seen none of them: its score would say nothing of it."""
 
 
 @dataclass(frozen=True, slots=True)

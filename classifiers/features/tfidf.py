@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from classifiers.errors import ClassifierError
-from classifiers.features.documents import TEXT, Document, RowState, check_use
+from classifiers.features.documents import TEXT, Document, check_use
 from classifiers.features.terms import (
     Bools,
     Corpus,
@@ -21,6 +21,7 @@ from classifiers.features.terms import (
     pair_keys,
     split_keys,
 )
+from schema.states import RowState
 
 Floats = NDArray[np.float64]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
-from classifiers.decisions import effective_sample_size
+from classifiers.decisions import kish_sample_size
 from classifiers.metrics.brier import bin_means
 from classifiers.metrics.line import LEVEL
 from classifiers.metrics.sample import Ints, Sample
@@ -39,7 +39,7 @@ def reliability_curve(predicted: Sample, bins: Ints) -> tuple[ReliabilityBin, ..
     for k in range(len(means.weights)):
         rows = bins == k
         p = predicted.values[rows]
-        low, high = wilson(float(means.observed[k]), effective_sample_size(predicted.weights[rows]))
+        low, high = wilson(float(means.observed[k]), kish_sample_size(predicted.weights[rows]))
         curve.append(
             ReliabilityBin(
                 float(p.min()),

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.decisions import MIN_ESS_POSITIVES, MIN_POSITIVES, effective_sample_size, supported
+from classifiers.decisions import MIN_ESS_POSITIVES, MIN_POSITIVES, kish_sample_size, supported
 from classifiers.errors import ClassifierError
 
 Floats = npt.NDArray[np.float64]
@@ -87,8 +87,8 @@ def support(y: npt.ArrayLike, weights: npt.ArrayLike | None = None) -> Support:
         len(positive),
         int(positive.sum()),
         int((~positive).sum()),
-        effective_sample_size(w[positive]),
-        effective_sample_size(w[~positive]),
+        kish_sample_size(w[positive]),
+        kish_sample_size(w[~positive]),
     )
 
 

@@ -7,10 +7,11 @@ import numpy as np
 from scipy.special import expit
 
 from classifiers.calibrators import Calibrator
-from classifiers.features import Document, RowState
+from classifiers.features import Document
 from classifiers.linear import Floats
 from classifiers.student.crossfit import LinearHeads
 from classifiers.student.parameters import HeadName
+from schema.states import RowState
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from classifiers.decisions import (
     Rate,
     category_calls,
     disagreement,
-    effective_sample_size,
+    kish_sample_size,
     quotas,
     supported,
     threshold_uncertainty,
@@ -56,16 +56,16 @@ def test_a_category_without_support_on_one_side_makes_no_call_on_either() -> Non
 
 def test_effective_size_by_hand() -> None:
     # (1 + 1 + 2)^2 / (1 + 1 + 4)
-    assert effective_sample_size([1, 1, 2]) == pytest.approx(16 / 6, rel=1e-15)
-    assert effective_sample_size([3.7] * 8) == pytest.approx(8, rel=1e-15)
-    assert effective_sample_size([]) == 0
-    assert effective_sample_size([1e200, 1e200]) == pytest.approx(2, rel=1e-15)
+    assert kish_sample_size([1, 1, 2]) == pytest.approx(16 / 6, rel=1e-15)
+    assert kish_sample_size([3.7] * 8) == pytest.approx(8, rel=1e-15)
+    assert kish_sample_size([]) == 0
+    assert kish_sample_size([1e200, 1e200]) == pytest.approx(2, rel=1e-15)
 
 
 @pytest.mark.parametrize("weights", [[1, 0], [1, -2], [1, math.nan], [math.inf]])
 def test_weights_that_are_none(weights: list[float]) -> None:
     with pytest.raises(ClassifierError, match="finite number above 0"):
-        effective_sample_size(weights)
+        kish_sample_size(weights)
 
 
 def test_rank_is_by_score_then_id_and_ignores_how_rows_stand() -> None:
@@ -143,6 +143,12 @@ def test_one_side_makes_candidates_and_no_consensus() -> None:
     calls = category_calls("metaresearch", [1, 2, 3, 4], {"codex": [0.9, 0.1, 0.8, 0.2]}, made)
     assert (calls.candidate.tolist(), calls.consensus.tolist()) == ([0, 2], [])
     assert [calls.call(row) for row in range(2)] == [Call.CANDIDATE, Call.NO_CALL]
+
+
+def test_a_rate_without_an_interval_gives_a_k_without_one() -> None:
+    """k = 0.25 x 8; for how many more or fewer the rate would stand isn't known, which is not "for none"."""
+    (made,) = quotas([Rate("codex", "metaresearch", 0.25, None, None, 30, 20.0)], 8)
+    assert (made.k, made.rate_low, made.rate_high, made.k_low, made.k_high) == (2, None, None, None, None)
 
 
 def test_disagreement_is_the_largest_distance_from_a_direct_label() -> None:

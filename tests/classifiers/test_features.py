@@ -16,12 +16,12 @@ from classifiers.features import (
     Coverage,
     Document,
     Features,
-    RowState,
     batches,
     check_served,
     check_use,
 )
 from classifiers.features.terms import words, year_bucket
+from schema.states import RowState
 
 TEXTS = st.text(alphabet="ab cd-É_ß.İ7", max_size=40)
 DOCUMENTS = st.lists(

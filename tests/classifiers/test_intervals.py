@@ -11,8 +11,8 @@ from classifiers.errors import ClassifierError
 from classifiers.intervals import (
     check_level,
     clopper_pearson_limits,
-    effective_sample_size,
     korn_graubard_limits,
+    korn_graubard_sample_size,
     logit_limits,
     normal_quantile,
     wald_limits,
@@ -50,9 +50,9 @@ def test_korn_graubard_is_clopper_pearson_of_the_effective_sample() -> None:
 def test_effective_sample_is_adjusted_for_degrees_of_freedom_and_cut_at_n() -> None:
     p, se = 0.25, np.sqrt(0.25 * 0.75 / 100)
     ratio = stats.t.ppf(0.975, 499) / stats.t.ppf(0.975, 10)
-    assert effective_sample_size(p, se, 500, 400, 10, 0.95) == pytest.approx(100 * ratio**2, rel=1e-12)
+    assert korn_graubard_sample_size(p, se, 500, 400, 10, 0.95) == pytest.approx(100 * ratio**2, rel=1e-12)
     # Stratification may make a design better than simple random sampling; no credit is taken for it.
-    assert effective_sample_size(p, se, 80, 70, 79, 0.95) == 80
+    assert korn_graubard_sample_size(p, se, 80, 70, 79, 0.95) == 80
 
 
 def test_no_positive_at_all() -> None:

@@ -12,11 +12,12 @@ from sklearn.metrics import roc_auc_score
 
 from classifiers.calibration import cross_fit
 from classifiers.errors import ClassifierError
-from classifiers.features import Corpus, Coverage, Document, RowState
+from classifiers.features import Corpus, Coverage, Document
 from classifiers.folds import grouped_folds, venue_groups
 from classifiers.student import HeadName, Parameters, score_frame, train
 from classifiers.student.crossfit import Task, fit_heads, left_out
 from classifiers.student.labels import labelled
+from schema.states import RowState
 
 A, B = HeadName("codex", "metaresearch"), HeadName("gemma", "metaresearch")
 QUICK = Parameters(features=("title",), folds=3, C=1.0, replicates=20)

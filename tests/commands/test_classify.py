@@ -16,8 +16,9 @@ from click.testing import CliRunner, Result
 from sklearn.metrics import average_precision_score, brier_score_loss, roc_auc_score
 
 from catalog.commands.group import cli
-from catalog.screening_queries import works_voted
+from catalog.screening_queries import rating_table, works_voted
 from catalog.store import Catalog, create, open_catalog
+from catalog.training.calls import _rates
 from catalog.training.synthetic import add_synthetic_study
 from catalog.training.train import Choices, train_release
 from classifiers.student import Parameters
@@ -208,6 +209,18 @@ def test_calls_are_the_top_k_and_add_up(decided: Path) -> None:
     assert shown["counts"]["replication"] == {"candidate": len(calls), "consensus": both}
     assert len(calls) + both == sum(k.values())
     assert all((call == "consensus") == (len(json.loads(sides)) == 2) for _, call, sides, _ in calls)
+
+
+def test_a_census_has_a_rate_without_sampling_error(decided: Path) -> None:
+    """All 700 works were asked about: another draw couldn't give another rate."""
+    with sqlite3.connect(f"file:{decided / 'shelf.db'}?mode=ro", uri=True) as db:
+        db.row_factory = sqlite3.Row
+        table = rating_table(db, "second-look", "replication")
+    (rate,) = _rates(table, None, "replication", ["zoe", "nobody"])
+    with (decided / "zoe.csv").open() as file:
+        positive = sum(line["decision"] == "in_scope" for line in csv.DictReader(file))
+    assert (rate.rate, rate.positives) == (positive / 700, positive)
+    assert (rate.low, rate.high) == (rate.rate, rate.rate)
 
 
 def test_a_dry_run_records_nothing(trained: Path, copy: Callable[[Path], Path]) -> None:

@@ -9,6 +9,7 @@ from catalog.commands.library import who, writing
 from catalog.commands.options import database_option, json_option
 from catalog.commands.output import Column, Table, print_json, say
 from catalog.commands.words import count
+from schema.scores import Quota
 
 
 @click.command("decide")
@@ -67,7 +68,7 @@ def command(release: str, round_: str | None, dry_run: bool, db: Path, as_json: 
             table.add(
                 category if number == 0 else "", q.head, f"{q.positives:,}", f"{q.ess_positives:.1f}",
                 f"{q.rate:.5f}", "none" if q.k is None else f"{q.k:,}",
-                "" if q.k is None else f"{q.k_low:,} to {q.k_high:,}", calls if number == 0 else "",
+                _between(q), calls if number == 0 else "",
             )  # fmt: skip
     calls_made = count(len(decided.rows), "call")
     did = "Would record" if dry_run else ("Recorded" if new else "Here already, unchanged:")
@@ -80,3 +81,11 @@ def command(release: str, round_: str | None, dry_run: bool, db: Path, as_json: 
         if run.note
         else run.status
     )
+
+
+def _between(quota: Quota) -> str:
+    if quota.k is None:
+        return ""
+    if quota.k_low is None or quota.k_high is None:
+        return "no interval"
+    return f"{quota.k_low:,} to {quota.k_high:,}"

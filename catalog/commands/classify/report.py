@@ -13,21 +13,8 @@ from catalog.commands.files import free, replacing
 from catalog.commands.library import reading
 from catalog.commands.options import database_option, json_option
 from catalog.commands.output import Column, Table, heading, print_json, say
+from catalog.model_figures import CALIBRATION_FIGURES
 from catalog.screening_pages import ModelPage
-
-FIGURES = (
-    ("Brier score", ("brier", "brier"), 5),
-    ("  reliability", ("brier", "reliability"), 5),
-    ("  resolution", ("brier", "resolution"), 5),
-    ("  uncertainty", ("brier", "uncertainty"), 5),
-    ("Brier skill against the base rate", ("brier_skill",), 3),
-    ("log loss", ("log_loss",), 4),
-    ("calibration error, equal mass", ("ece_equal_mass",), 4),
-    ("calibration slope (1 is right)", ("line", "slope"), 3),
-    ("calibration intercept (0 is right)", ("line", "intercept"), 3),
-    ("average precision", ("average_precision",), 3),
-    ("ROC area", ("roc_auc",), 3),
-)
 
 
 @click.command("report")
@@ -85,9 +72,10 @@ def _show(page: ModelPage) -> None:
         say(f"Calibrated by {found['choice']['method']}, chosen by nested cross-fitting.", indent=2)
         table = Table((Column("figure"), Column("before", "decimal"), Column("after", "decimal"),
                        Column("95 % interval after")), indent=2)  # fmt: skip
-        for name, path, decimals in FIGURES:
-            before, after = _at(measured["before"], path), _at(measured["after"], path)
-            table.add(name, _number(before, decimals), _number(after, decimals), _interval(after, decimals))
+        for figure in CALIBRATION_FIGURES:
+            before, after = figure.of(measured["before"]), figure.of(measured["after"])
+            places = figure.decimals
+            table.add(figure.name, _number(before, places), _number(after, places), _interval(after, places))
         table.show()
         _reliability(measured["after"]["reliability"])
     gate_lines(record["gate"])

@@ -1,0 +1,38 @@
+"""The figures of a head's calibration that are shown, in their order, in a terminal and on a page."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class CalibrationFigure:
+    """One figure: its name, where the metrics of a report hold it, and how many decimals are shown."""
+
+    name: str
+    path: tuple[str, ...]
+    decimals: int
+
+    def of(self, metrics: Any) -> Any:
+        """What the metrics hold: a number, an object with `value`, `low` and `high`, or None."""
+        for name in self.path:
+            metrics = metrics.get(name) if isinstance(metrics, Mapping) else None
+        return metrics
+
+
+CALIBRATION_FIGURES = (
+    CalibrationFigure("Brier score", ("brier", "brier"), 5),
+    CalibrationFigure("  reliability", ("brier", "reliability"), 5),
+    CalibrationFigure("  resolution", ("brier", "resolution"), 5),
+    CalibrationFigure("  uncertainty", ("brier", "uncertainty"), 5),
+    CalibrationFigure("Brier skill against the base rate", ("brier_skill",), 3),
+    CalibrationFigure("Log loss", ("log_loss",), 4),
+    CalibrationFigure("Calibration error, bins of equal mass", ("ece_equal_mass",), 4),
+    CalibrationFigure("Calibration error, bins of equal width", ("ece_equal_width",), 4),
+    CalibrationFigure("Calibration slope (1 is right)", ("line", "slope"), 3),
+    CalibrationFigure("Calibration intercept (0 is right)", ("line", "intercept"), 3),
+    CalibrationFigure("Average precision", ("average_precision",), 3),
+    CalibrationFigure("ROC area", ("roc_auc",), 3),
+    CalibrationFigure("Base rate", ("base_rate",), 4),
+    CalibrationFigure("Mean probability", ("mean_probability",), 4),
+)
