@@ -45,8 +45,7 @@ types: $(VENV)/.dev
 	$(BIN)/mypy
 
 unit: $(VENV)/.dev
-	$(BIN)/pytest -n 2 -m "not oracle" --durations 10 --ignore tests/web
-	$(BIN)/pytest -n 2 -m "not oracle" --durations 5 tests/web  # in processes of their own: the server's plugins are global
+	$(BIN)/pytest -n 2 -m "not oracle" --durations 10
 
 # The long checks against published figures.
 oracles: $(VENV)/.dev

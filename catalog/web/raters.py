@@ -5,7 +5,6 @@ import sqlite3
 from dataclasses import dataclass
 from typing import Any
 
-from datasette.plugins import pm
 from datasette.utils import await_me_maybe
 
 from catalog import screening_queries
@@ -63,6 +62,9 @@ def unseen_in(db: sqlite3.Connection, name: str | None, work: str) -> tuple[Queu
 async def ways_in(datasette: Any, request: Any) -> tuple[SignIn, ...]:
     """Every way to sign in that a plugin offers in Datasette's menu to somebody who isn't signed in."""
     found: list[SignIn] = []
+    # Not above: loading Datasette's plugins registers ours, which must not be while it is half imported.
+    from datasette.plugins import pm
+
     for links in pm.hook.menu_links(datasette=datasette, actor=None, request=request):
         for link in await await_me_maybe(links) or ():
             href, words = str(link.get("href", "")), str(link.get("label", ""))
