@@ -28,11 +28,18 @@ CALIBRATION_FIGURES = (
     CalibrationFigure("Brier skill against the base rate", ("brier_skill",), 3),
     CalibrationFigure("Log loss", ("log_loss",), 4),
     CalibrationFigure("Calibration error, bins of equal mass", ("ece_equal_mass",), 4),
+    CalibrationFigure("  by chance alone", ("ece_equal_mass", "by_chance"), 4),
     CalibrationFigure("Calibration error, bins of equal width", ("ece_equal_width",), 4),
+    CalibrationFigure("  by chance alone", ("ece_equal_width", "by_chance"), 4),
     CalibrationFigure("Calibration slope (1 is right)", ("line", "slope"), 3),
     CalibrationFigure("Calibration intercept (0 is right)", ("line", "intercept"), 3),
     CalibrationFigure("Average precision", ("average_precision",), 3),
     CalibrationFigure("ROC area", ("roc_auc",), 3),
     CalibrationFigure("Base rate", ("base_rate",), 4),
     CalibrationFigure("Mean probability", ("mean_probability",), 4),
+)
+
+CHANCE_NOTE = (
+    "A calibration error is above 0 by chance alone, also where every probability is right; its interval "
+    "takes that off, so it may lie below the figure."
 )

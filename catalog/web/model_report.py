@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from catalog.model_figures import CALIBRATION_FIGURES, CalibrationFigure
+from catalog.model_figures import CHANCE_NOTE as CHANCE_NOTE  # for the template
 from catalog.web import figures
 
 GATE_WORDS = {"published": "Published rule", "strict": "Strict rule"}

@@ -13,7 +13,7 @@ from catalog.commands.files import free, replacing
 from catalog.commands.library import reading
 from catalog.commands.options import database_option, json_option
 from catalog.commands.output import Column, Table, heading, print_json, say
-from catalog.model_figures import CALIBRATION_FIGURES
+from catalog.model_figures import CALIBRATION_FIGURES, CHANCE_NOTE
 from catalog.screening_pages import ModelPage
 
 
@@ -77,6 +77,7 @@ def _show(page: ModelPage) -> None:
             places = figure.decimals
             table.add(figure.name, _number(before, places), _number(after, places), _interval(after, places))
         table.show()
+        say(CHANCE_NOTE, indent=2)
         _reliability(measured["after"]["reliability"])
     gate_lines(record["gate"])
 
