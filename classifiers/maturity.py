@@ -95,6 +95,8 @@ def _gain(rounds: Sequence[TrainingRound]) -> Condition:
         return Condition(
             "average_precision", None, f"{_rounds(len(rounds))}; {WINDOW + 1} are needed for the gain in AP"
         )
+    if lacking := [r.number for r in rounds[-WINDOW - 1 :] if np.isnan(r.average_precision)]:
+        return Condition("average_precision", None, f"the AP of round {lacking[0]} isn't known")
     before, best = rounds[-WINDOW - 1], max(rounds[-WINDOW:], key=lambda r: r.average_precision)
     if before.average_precision <= 0:
         return Condition(
@@ -183,6 +185,8 @@ def strict_gate(
     scores = [_scores(r, labels.size) for r in recent]
     if not labels.any() or labels.all():
         return _unknown(f"the hold-out has {int(labels.sum())} positives among {labels.size} works")
+    if groups.min() == groups.max():
+        return _unknown(f"all {labels.size} works of the hold-out are one group, which shows no spread")
     counts = _resamples(groups, replicates, seed)
     aps = np.stack([_batched(weighted_average_precision, counts, weights, s, labels) for s in scores])
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -228,9 +232,10 @@ def _interval_condition(
     what: str,
 ) -> Condition:
     """Whether each row's percentile interval lies inside the limits; unknown draws make it unknown."""
-    if np.isnan(draws).mean() > tail:
+    undefined = float(np.isnan(draws).mean(axis=1).max())
+    if undefined > tail:
         return Condition(
-            name, None, f"{what} can't be given in {100 * np.isnan(draws).mean():.0f} % of resamples"
+            name, None, f"{what} can't be given in {100 * undefined:.0f} % of a round's resamples"
         )
     low, high = np.nanquantile(draws, [tail, 1 - tail], axis=1)
     passed = bool((low > limits[0]).all() and (high < limits[1]).all())

@@ -196,8 +196,9 @@ def _printed(figure: CalibrationFigure, metrics: Mapping[str, Any]) -> tuple[str
     """A figure and its interval as text."""
     value, decimals = figure.of(metrics), figure.decimals
     if isinstance(value, Mapping):
+        shown = figures.coefficient(_number(value.get("value")), decimals)
         interval = figures.between(_number(value.get("low")), _number(value.get("high")), decimals)
-        return figures.coefficient(_number(value.get("value")), decimals), interval
+        return shown, interval if interval or value.get("value") is None else "no interval"
     return figures.coefficient(_number(value), decimals), ""
 
 

@@ -33,8 +33,9 @@ def maturity_gate(inputs: Mapping[str, Path], parameters: Mapping[str, Any], see
     for condition in verdict.conditions:
         outputs["conditions"][condition.name] = {"passed": condition.passed, "sentence": condition.sentence}
     if len(rounds) > WINDOW:
-        before, best = rounds[-WINDOW - 1], max(r.average_precision for r in rounds[-WINDOW:])
-        outputs["gain"] = best / before.average_precision - 1
+        before = rounds[-WINDOW - 1].average_precision
+        best = max(r.average_precision for r in rounds[-WINDOW:])
+        outputs["gain"] = best / before - 1 if before > 0 else None
     last = rounds[-LAST:]
     for name, worst in (("churn", max), ("spearman", min)):
         values = [v for r in last if (v := getattr(r, name)) is not None]

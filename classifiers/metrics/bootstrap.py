@@ -16,7 +16,10 @@ _CHUNK = 1 << 20
 
 @dataclass(frozen=True)
 class Interval:
-    """A figure and its 95 % interval; the ends are None where too few replicates could be computed."""
+    """A figure and its 95 % interval; both ends are None where the replicates say nothing of one.
+
+    So it is where too few could be computed, and where all have one value, as those of one group do.
+    """
 
     value: float
     low: float | None
@@ -50,18 +53,23 @@ def basic(value: float, replicates: Floats, lowest: float, highest: float) -> In
     """2 value - percentiles, within bounds (Davison & Hinkley 1997, section 5.2).
 
     For figures that chance alone raises, such as a calibration error: replicates are raised once more,
-    and this turns that round.
+    and this turns that round. Where that takes both ends past the same bound there is no interval: the
+    figure is smaller than chance makes it, and no error is known to be exactly 0.
     """
     ends = _ends(replicates)
     if ends is None:
         return Interval(value, None, None)
-    low, high = (min(max(2 * value - end, lowest), highest) for end in reversed(ends))
-    return Interval(value, low, high)
+    low, high = (2 * value - end for end in reversed(ends))
+    if high <= lowest or low >= highest:
+        return Interval(value, None, None)
+    return Interval(value, max(low, lowest), min(high, highest))
 
 
 def _ends(replicates: Floats) -> tuple[float, float] | None:
     usable = replicates[np.isfinite(replicates)]
     if len(usable) < 0.9 * len(replicates) or len(usable) < 20:
+        return None
+    if np.ptp(usable) < 1e-12:
         return None
     low, high = np.quantile(usable, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return float(low), float(high)

@@ -19,12 +19,12 @@ _NEAREST = 1e-12
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number with its standard error and its interval at 95 %."""
+    """A number with its standard error and its interval at 95 %; all None but the value with one group."""
 
     value: float
     standard_error: float | None
-    low: float
-    high: float
+    low: float | None
+    high: float | None
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,8 @@ def calibration_line(predicted: Sample) -> CalibrationLine:
     """Weighted fits with Wald intervals from a sandwich variance.
 
     Scores are summed within groups before they are squared (Binder 1983, linearisation for one stage
-    of clusters), with the factor G / (G - 1), so that weights and groups both count.
+    of clusters), with the factor G / (G - 1), so that weights and groups both count. One group shows no
+    spread between groups: there is no standard error then.
 
     Raises
     ------
@@ -85,13 +86,15 @@ def _line_state(x: Floats, predicted: Sample) -> LineState:
 def _estimates(
     coefficients: Sequence[float], features: Sequence[Floats], fitted: Floats, predicted: Sample
 ) -> list[Estimate]:
+    if predicted.groups.min() == predicted.groups.max():
+        return [Estimate(float(value), None, None, None) for value in coefficients]
     w = predicted.weights / predicted.weights.mean()
     curvature = w * fitted * (1 - fitted)
     residual = w * (predicted.outcome - fitted)
     information = np.array([[(curvature * a * b).sum() for b in features] for a in features])
     scores = np.array([np.bincount(predicted.groups, weights=residual * a) for a in features])
     count = scores.shape[1]
-    meat = np.array([[(a * b).sum() for b in scores] for a in scores]) * count / max(count - 1, 1)
+    meat = np.array([[(a * b).sum() for b in scores] for a in scores]) * count / (count - 1)
     inverse = np.linalg.inv(information)
     variance = np.diag(inverse @ meat @ inverse)
     z = float(ndtri(0.5 + LEVEL / 2))

@@ -80,6 +80,14 @@ def test_a_round_without_numbers_yet(tmp_path: Path) -> None:
     assert {c["passed"] for c in outputs["conditions"].values()} == {None}
 
 
+def test_no_gain_on_an_average_precision_of_0(tmp_path: Path) -> None:
+    """Nothing can be divided by 0: the gain has no value, and its condition isn't known."""
+    rows = "".join(f"{n},{0.0 if n == 1 else 0.5},0.1,0.9\n" for n in range(1, 7))
+    found = run(tmp_path, "maturity", rounds="round,average_precision,churn,spearman\n" + rows)["outputs"]
+    assert found["gain"] is None
+    assert found["conditions"]["average_precision"]["passed"] is None
+
+
 def test_agreement_names_what_has_no_value(tmp_path: Path) -> None:
     outputs = run(tmp_path, "agreement", pairs="comparison,works,a,b,both\nx,10,0,0,0\n")["outputs"]
     assert outputs["x"]["cohen_kappa"] is None

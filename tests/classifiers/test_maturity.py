@@ -84,6 +84,14 @@ def test_limits_are_strict_and_in_each_round() -> None:
     assert published_gate([*one[:2], steady(3, 0.5, churned=0.9, rho=0.1), *one[3:]]).passed
 
 
+def test_a_round_without_an_ap_is_not_known_and_not_failed() -> None:
+    """NaN compares as false with everything, so it could pass unseen in a maximum, or fail as a gain."""
+    for missing in (1, 2, 6):
+        rounds = [steady(n, float("nan") if n == missing else 0.5) for n in range(1, 7)]
+        condition = published_gate(rounds).conditions[0]
+        assert (condition.passed, condition.sentence) == (None, f"the AP of round {missing} isn't known")
+
+
 def test_rounds_out_of_order_are_refused() -> None:
     with pytest.raises(ClassifierError, match="in increasing order"):
         published_gate([steady(2, 0.5), steady(1, 0.5)])
@@ -195,3 +203,24 @@ def test_what_is_no_holdout(holdout: HoldOut, said: str) -> None:
 def test_without_positives_nothing_is_known() -> None:
     verdict = strict([noisy(n, 0.1) for n in range(1, 8)], HoldOut(np.zeros(N)))
     assert (states(verdict), verdict.maturity) == ([None, None, None], "unknown")
+
+
+def test_one_group_is_no_evidence_that_nothing_changes() -> None:
+    """Whole groups are drawn, so every draw of one group is the sample itself: intervals of no width, which
+    would lie inside any limits."""
+    settled = [noisy(n, 0.0) for n in range(1, 8)]
+    verdict = strict(settled, HoldOut(LABELS, WEIGHTS, np.zeros(N)))
+    assert (states(verdict), verdict.maturity) == ([None, None, None], "unknown")
+    assert "all 1500 works of the hold-out are one group" in verdict.conditions[0].sentence
+
+
+def test_a_condition_needs_enough_resamples_of_every_round() -> None:
+    """Churn of a round that calls one work is unknown wherever that work isn't drawn, in about (1 - 1/N)^N =
+    37 % of resamples; the other rounds, known in all, must not thin that out."""
+    rounds = [noisy(n, 0.0) for n in range(1, 8)]
+    one = np.zeros(N, bool)
+    one[0] = True
+    rounds[-2:] = [HoldOutRound(r.number, r.scores, one, r.panel) for r in rounds[-2:]]
+    condition = strict(rounds).conditions[1]
+    assert condition.passed is None
+    assert 30 < int(condition.sentence.split(" in ")[1].split(" %")[0]) < 44

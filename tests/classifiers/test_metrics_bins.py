@@ -126,6 +126,35 @@ def test_intervals_of_replicates_by_hand() -> None:
     assert (none.value, none.low, none.high) == (0.4, None, None)
 
 
+def test_replicates_that_are_all_alike_give_no_interval() -> None:
+    """They show no spread, which is no evidence that there is none: an interval of no width would say so."""
+    alike = percentile(0.4, np.full(500, 0.4))
+    assert (alike.value, alike.low, alike.high) == (0.4, None, None)
+    turned = basic(0.4, np.full(500, 0.4), 0, 1)
+    assert (turned.low, turned.high) == (None, None)
+
+
+def test_an_error_below_what_chance_gives_is_not_said_to_be_exactly_0() -> None:
+    """0.01 with replicates from 0.04 to 0.06: turned round they are -0.04 to -0.02, all below 0."""
+    turned = basic(0.01, np.linspace(0.04, 0.06, 500), 0, 1)
+    assert (turned.value, turned.low, turned.high) == (0.01, None, None)
+    above = basic(0.99, np.linspace(0.94, 0.96, 500), 0, 1)
+    assert (above.low, above.high) == (None, None)
+
+
+def test_records_of_one_group_have_figures_and_no_interval() -> None:
+    """Groups are what was drawn: one of them says nothing of how others would differ."""
+    rng = np.random.default_rng(5)
+    p = rng.uniform(0.05, 0.6, 300)
+    found = measure(probabilities(p, rng.random(300) < p, groups=["a journal"] * 300), seed=1, replicates=100)
+    line = found.line
+    assert line.slope is not None
+    figures = (line.intercept, line.slope, found.brier_skill, found.log_loss, found.average_precision,
+               found.roc_auc, found.ece_equal_mass, found.ece_equal_width)  # fmt: skip
+    assert {(figure.low, figure.high) for figure in figures} == {(None, None)}
+    assert (line.intercept.standard_error, line.slope.standard_error) == (None, None)
+
+
 def test_skill_interval_is_that_of_resampled_records() -> None:
     """Against a loop that draws records and computes each figure anew, up to the noise of 1,000 draws."""
     made = rare(3, n=600)

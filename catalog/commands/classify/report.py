@@ -108,8 +108,11 @@ def _number(value: Any, decimals: int) -> str:
 
 
 def _interval(value: Any, decimals: int) -> str:
-    if not isinstance(value, Mapping) or value.get("low") is None or value.get("high") is None:
+    """The interval of a figure that is meant to have one; empty for the others, and without a value."""
+    if not isinstance(value, Mapping) or value.get("value") is None:
         return ""
+    if value.get("low") is None or value.get("high") is None:
+        return "none"
     return f"{value['low']:.{decimals}f} to {value['high']:.{decimals}f}"
 
 
