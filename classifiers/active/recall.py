@@ -41,12 +41,12 @@ class CaptureRecapture:
     """Chapman's estimate of how many relevant records there are, from two independent searches.
 
     `found`: what either found; `relevant`, `low`, `high`: the estimate of all and its interval, `high`
-    None where nothing bounds it from above.
+    None where nothing bounds it from above. Where one search found nothing there is no estimate.
     """
 
     found: int
-    relevant: float
-    se: float
+    relevant: float | None
+    se: float | None
     low: int
     high: int | None
     recall: RecallEstimate
@@ -75,10 +75,13 @@ def capture_recapture(first: int, second: int, both: int, level: float = 0.95) -
     variance = (first + 1) * (second + 1) * missed / ((both + 1) ** 2 * (both + 2))
     estimate = (first + 1) * (second + 1) / (both + 1) - 1
     low, high = _population_limits(first, second, both, (1 - level) / 2)
-    if found == 0:
-        recall = RecallEstimate.unknown(level, "neither search found a relevant record")
-    else:
-        recall = RecallEstimate(min(1.0, found / estimate), found / high if high else 0.0, found / low, level)
+    if min(first, second) == 0:
+        # The formula would give what the other search found, with an error of 0: as if that were all.
+        which = "neither search" if found == 0 else "one of the two searches"
+        more = "a relevant record" if found == 0 else "nothing, so there is no overlap to estimate from"
+        recall = RecallEstimate.unknown(level, f"{which} found {more}")
+        return CaptureRecapture(found, None, None, low, high, recall)
+    recall = RecallEstimate(min(1.0, found / estimate), found / high if high else 0.0, found / low, level)
     return CaptureRecapture(found, estimate, math.sqrt(variance), low, high, recall)
 
 

@@ -83,8 +83,9 @@ def recapture(first: int, second: int, both: int, target: float, level: float = 
         "capture_recapture",
         recall.low is not None and recall.low >= target,
         recall,
-        f"{estimate.found:,} found by either, about {estimate.relevant:.1f} in all"
-        f" (from {estimate.low:,}"
+        f"{estimate.found:,} found by either, "
+        + ("unknown" if estimate.relevant is None else f"about {estimate.relevant:.1f}")
+        + f" in all (from {estimate.low:,}"
         + (f" to {estimate.high:,})" if estimate.high is not None else " up, nothing bounds it)"),
         "The two searches are independent and no record is easier for both; where both miss the same"
         " records, recall is overestimated.",

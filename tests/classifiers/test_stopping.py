@@ -78,6 +78,17 @@ def test_two_searches_that_found_nothing_say_nothing() -> None:
     assert "neither search" in (verdict.recall.reason or "")
 
 
+def test_one_search_that_found_nothing_leaves_recall_unknown() -> None:
+    """Chapman's formula gives N = 12 with an error of 0 for 12, 0 and 0: a recall of 1 that nothing supports."""
+    found = capture_recapture(12, 0, 0)
+    assert (found.found, found.relevant, found.se, found.recall.value) == (12, None, None, None)
+    assert (found.low, found.high) == (12, None)
+    verdict = recapture(12, 0, 0, 0.5)
+    assert not verdict.stop
+    assert verdict.detail == "12 found by either, unknown in all (from 12 up, nothing bounds it)"
+    assert "no overlap" in (verdict.recall.reason or "")
+
+
 def test_recapture_stops_when_all_is_found_twice() -> None:
     assert recapture(200, 200, 200, 0.95).stop
     assert not recapture(200, 200, 100, 0.95).stop  # about 400 in all, 300 found
