@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import cache
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -30,8 +30,7 @@ def kernel(function: Function) -> Function:
     """The function in the form that is to be had here."""
     if numba is None or _plain:
         return function
-    compiled: Function = numba.njit(cache=True)(function)
-    return compiled
+    return cast(Function, numba.njit(cache=True)(function))
 
 
 def is_compiled(module: ModuleType) -> bool:
