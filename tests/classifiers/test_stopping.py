@@ -79,7 +79,7 @@ def test_two_searches_that_found_nothing_say_nothing() -> None:
 
 
 def test_one_search_that_found_nothing_leaves_recall_unknown() -> None:
-    """Chapman's formula gives N = 12 with an error of 0 for 12, 0 and 0: a recall of 1 that nothing supports."""
+    """Chapman's formula gives N = 12 with an error of 0 for 12, 0 and 0: a recall of 1 without support."""
     found = capture_recapture(12, 0, 0)
     assert (found.found, found.relevant, found.se, found.recall.value) == (12, None, None, None)
     assert (found.low, found.high) == (12, None)
