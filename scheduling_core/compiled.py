@@ -18,6 +18,7 @@ import numpy as np
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+numba: Any
 try:
     import numba
 except ImportError:  # the extra isn't installed
