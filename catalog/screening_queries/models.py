@@ -119,7 +119,7 @@ def _decisions(db: sqlite3.Connection, run: sqlite3.Row, work_id: int) -> Decisi
         }
         values = {name: scores.get(cell["id"]) for name, cell in cells.items()}
         direct = {
-            name: _direct(db, run["study"], cell["imitates"], work_id, category)
+            name: _direct(db, run["study"], name, cell["imitates"], work_id, category)
             for name, cell in cells.items()
         }
         limits = {name: thresholds.get(name, {}).get(category) for name in cells}
@@ -139,15 +139,19 @@ def _decisions(db: sqlite3.Connection, run: sqlite3.Row, work_id: int) -> Decisi
 
 
 def _direct(
-    db: sqlite3.Connection, study: str | None, rater: str | None, work_id: int, category: str
+    db: sqlite3.Connection, study: str | None, name: str, imitates: str | None, work_id: int, category: str
 ) -> bool | None:
-    """The newest current vote on a category by the rater whom a head imitates, in the head's study."""
+    """The newest current vote on a category by the rater whom a head imitates, in the head's study.
+
+    A head says by a rater's id whom it imitates, or has that id for its name and says it in words.
+    """
     row = db.execute(
         "SELECT v.decision, v.categories, r.cannot FROM votes v JOIN rounds r ON r.id = v.round_id "
         "JOIN raters t ON t.id = v.rater_id, json_each(r.categories) c "
-        "WHERE v.work_id = ? AND r.study = ? AND t.slug = ? AND c.value = ? "
+        "WHERE v.work_id = ? AND r.study = ? AND c.value = ? "
+        "AND t.slug = coalesce((SELECT slug FROM raters WHERE slug = ?), ?) "
         "AND NOT EXISTS (SELECT 1 FROM votes n WHERE n.supersedes = v.id) ORDER BY v.id DESC LIMIT 1",
-        [work_id, study, rater, category],
+        [work_id, study, category, imitates, name],
     ).fetchone()
     return None if row is None else category_vote(row[0], json.loads(row[1]), category, row[2])
 

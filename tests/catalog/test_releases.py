@@ -403,6 +403,20 @@ def test_disagreement_is_with_the_vote_of_the_rater_imitated(scored: Catalog) ->
     assert {row.disagreement for row in view.calls} == {None}
 
 
+def test_whom_a_head_imitates_may_be_said_in_words(studied: Catalog) -> None:
+    """A training names its heads by the raters' ids and says in words what they are, which is no id."""
+    heads = tuple(h.model_copy(update={"imitates": f"{h.name.title()} (person)"}) for h in release().heads)
+    studied.record_release(release(heads=heads), RECORD, "1" * 64, {"weights.json": b"[1]"}, "t")
+    studied.record_scores("student", rows(studied), "t")
+    studied.record_decisions(run(), called(studied), "t")
+    work = queries.manifest(studied.connection, "screen")[0].works[0]
+    no = Ballot(work=work, decision="out_of_scope")
+    studied.cast_vote("screen", "ann", no, "ann")
+    (view,) = queries.work_decisions(studied.connection, work)
+    place = slugs(studied).index(work)
+    assert view.calls[0].disagreement == pytest.approx(place / 20)
+
+
 def test_what_a_run_did_not_see_has_no_call_of_it(
     scored: Catalog, bibliography: Callable[..., str], tmp_path: Path
 ) -> None:
