@@ -64,7 +64,10 @@ class Problem:
 
 @dataclass
 class AskReport:
-    """What came of a run, in chunks and attempts. `left`: chunks that still have no accepted answer."""
+    """What came of a run, in chunks and attempts. `left`: chunks that still have no accepted answer.
+
+    Tokens and cost are sums over what the provider counted; `uncounted` answers lack a count and are in none.
+    """
 
     round: str
     rater: str
@@ -78,6 +81,7 @@ class AskReport:
     failed_attempts: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
+    uncounted: int = 0
     cost: str | None = None
     stopped: str | None = None
     problems: list[Problem] = field(default_factory=list)
@@ -199,6 +203,7 @@ class _Run:
         )  # fmt: skip
         self.report.input_tokens += reply.input_tokens or 0
         self.report.output_tokens += reply.output_tokens or 0
+        self.report.uncounted += None in (reply.input_tokens, reply.output_tokens)
         self.report.cost = total([self.report.cost, cost])
         if isinstance(found, Unreadable):
             return self._record(chunk, meta, None, found.reason)

@@ -49,6 +49,7 @@ class Local(Keywords):
     def __init__(self, spoil: Callable[[Answers, int], str], by_schema: bool = True) -> None:
         self.spoil = spoil
         self.supports_schema = by_schema
+        self.uncounted = 0  # answers, the first ones, whose output the provider doesn't count
         self.asked: list[tuple[str, str]] = []
 
     def execute(
@@ -57,7 +58,8 @@ class Local(Keywords):
         self.asked.append((prompt.system or "", prompt.prompt or ""))
         schema = prompt.schema or json.loads((prompt.system or "").split("JSON Schema:\n")[1])
         answers = self.answers(prompt.prompt or "", schema, {"trial": ["trial"], "cannot": []})
-        response.set_usage(input=1000, output=100)
+        counted = len(self.asked) > self.uncounted
+        response.set_usage(input=1000, output=100 if counted else None)
         yield self.spoil(answers, len(self.asked))
 
 
@@ -195,6 +197,17 @@ def test_every_work_gets_its_vote_and_the_answer_is_kept(
     assert {(a.input_tokens, a.output_tokens, a.cost) for a in kept} == {(1000, 100, "0.0028")}
     assert (report.input_tokens, report.output_tokens, report.cost) == (3000, 300, "0.0084")
     assert len(model.asked) == 3
+
+
+def test_an_answer_without_a_count_of_tokens_costs_something_unknown(
+    catalog: Catalog, register: Callable[..., Local]
+) -> None:
+    """The sums are of the two that were counted, and the third isn't taken for one that cost nothing."""
+    register(well).uncounted = 1
+    report = run(catalog, prices=Prices(Decimal("2"), Decimal("8")))
+    assert (report.accepted, report.uncounted) == (3, 1)
+    assert (report.output_tokens, report.cost) == (200, "0.0056")
+    assert [a.cost for a in answers(catalog)] == [None, "0.0028", "0.0028"]
 
 
 def slug(catalog: Catalog, key: str) -> str:

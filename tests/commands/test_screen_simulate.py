@@ -62,6 +62,16 @@ def test_figures_follow_from_the_order(run: Any, tmp_path: Path) -> None:
         assert arm["means"]["atd"] == pytest.approx(sum(atds) / 3)
 
 
+def test_nothing_to_find_is_said_and_is_no_last_record(run: Any, tmp_path: Path) -> None:
+    """The one relevant record is known beforehand: `after 0 of 28 records` would say that it was found."""
+    rows = ["record_id,title,abstract,label_included"]
+    rows += [f"{n},{title} {n},,{int(n == 0)}" for n, title in enumerate(TOPICS * 3)]
+    (tmp_path / "one.csv").write_text("\n".join(rows) + "\n")
+    text = run("screen", "simulate", "one.csv").stdout
+    assert "The only relevant record is the one known beforehand, so nothing was left to find." in text
+    assert "came after" not in text
+
+
 def test_learning_beats_chance_where_words_tell(run: Any, tmp_path: Path) -> None:
     (tmp_path / "l.csv").write_text(table())
     learnt, control = simulated(run, "l.csv", "--seeds", "3")["arms"]

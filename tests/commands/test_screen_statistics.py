@@ -204,7 +204,15 @@ def test_a_band_where_nothing_is_measured(run: Any, tea: Path, slugs: dict[str, 
     # Apparent .5: the least with a perfect sensitivity and specificity .9, (.5 - .1) / .9; the most with
     # sensitivity .8 and a perfect specificity, .5 / .8.
     assert (band["low"], band["high"]) == pytest.approx((0.4 / 0.9, 0.625))
-    assert "none of them measured" in run("screen", *line.split()).stdout
+    text = run("screen", *line.split()).stdout
+    assert "none of them measured" in text
+    assert "contradict" not in text
+    # Of .4 and .95 with 0.3 and 1: .4 + .3 is no better than chance; .4 and 1 would give .5 / .4, above 1;
+    # .95 and .3 give (.5 - .7) / .25, below 0. Only .5 / .95 is left as it is.
+    line = "prevalence all --category trial --sensitivity 0.4 0.95 --specificity 0.3 1"
+    text = " ".join(run("screen", *line.split()).stdout.split())
+    assert "2 of 4 assumed pairs contradict the share that was found" in text
+    assert "1 of 4 assumed pairs are no better than chance" in text
 
 
 @pytest.mark.parametrize(

@@ -161,7 +161,8 @@ def answer(ballot: Ballot) -> dict[str, Any]:
 def say(catalog: store.Catalog, rater: str, position: int, ballots: list[Ballot]) -> None:
     """A model's answer to one chunk."""
     answers = [answer(ballot) for ballot in ballots]
-    catalog.record_answer(ROUND, position, rater, AnswerMeta(raw=json.dumps(answers)), answers, who="keeper")
+    meta = AnswerMeta(raw=json.dumps(answers), input_tokens=100)  # what it wrote wasn't counted
+    catalog.record_answer(ROUND, position, rater, meta, answers, who="keeper")
 
 
 def vote(catalog: store.Catalog, order: tuple[str, ...]) -> None:
@@ -357,12 +358,12 @@ def train(catalog: store.Catalog, order: tuple[str, ...]) -> None:
             head=head,
             category=category,
             rate=None if k is None else k / len(scored),
-            rate_low=None if k is None else 0.1,
-            rate_high=None if k is None else 0.4,
+            rate_low=None if k is None or head == "ben" else 0.1,
+            rate_high=None if k is None or head == "ben" else 0.4,
             covered=len(scored),
             k=k,
-            k_low=None if k is None else 0,
-            k_high=None if k is None else k + 1,
+            k_low=None if k is None or head == "ben" else 0,
+            k_high=None if k is None or head == "ben" else k + 1,
             positives=60 if supported else 4,
             ess_positives=48.0 if supported else 3.2,
             supported=supported,

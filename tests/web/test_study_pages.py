@@ -117,7 +117,9 @@ def test_coverage_counts_by_hand(site: Any) -> None:
     table = text_of(block(get(site, "/studies/pilot"), '<table class="coverage">', "</table>"))
     assert "Person Ada Lovelace ada human_direct 6 of 9 3 2 2 1 1 2 of 3 0 0" in table
     # The rule answered its third chunk twice: nonsense first, which was quarantined.
-    assert "Model A keyword rule 1 rule machine_direct_unvalidated 9 of 9 0 3 4 1 1 3 of 3 1 0" in table
+    # What it read was counted, what it wrote wasn't: that is unknown and not 0.
+    rule = "Model A keyword rule 1 rule machine_direct_unvalidated 300 tokens in, unknown out"
+    assert f"{rule} 9 of 9 0 3 4 1 1 3 of 3 1 0" in table
 
 
 def text_of(fragment: str) -> str:
@@ -264,6 +266,7 @@ def test_quotas_and_calls_are_counted_and_unsupported_has_no_k(site: Any) -> Non
     quotas = text_of(block(answer, '<table class="quotas">', "</table>"))
     # k of the rule is 2 of 8 covered works, so its rate 25 %; the second score from above is 0.8.
     assert "trial rule 25.0000 % 10.000 to 40.000 % 2 0 to 3 8 60 48 0.8" in quotas
+    assert "trial ben 12.5000 % no interval 1 8 60 48 0.8" in quotas
     assert "protocol rule none unsupported 8 4 3.20 none" in quotas
     assert "trial 1 1" in text_of(block(answer, '<table class="calls">', "</table>"))
 

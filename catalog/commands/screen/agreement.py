@@ -54,7 +54,8 @@ def command(
     for question in found:
         _show(question)
     say()
-    say(f"Intervals: 95 % bootstrap, {replicates:,} replicates, seed {seed}.", style="dim")
+    say(f"Intervals: 95 % bootstrap, {replicates:,} replicates, seed {seed}; without finite population "
+        "correction, so rather too wide.", style="dim")  # fmt: skip
 
 
 def _show(found: QuestionAgreement) -> None:

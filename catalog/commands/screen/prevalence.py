@@ -188,7 +188,7 @@ def _corrected(found: Correction) -> None:
             f"false positives, {v.true_negative} true and {v.false_negative} false negatives.",
             indent=4)  # fmt: skip
         if found.corrected is None:
-            say("No correction: the share itself has no standard error.", indent=4)
+            say("No correction: there is no share, or it has no standard error.", indent=4)
             return
         c = found.corrected
         if c.undefined is not None:
@@ -196,7 +196,8 @@ def _corrected(found: Correction) -> None:
             return
         say(f"Sensitivity {c.sensitivity:.4f}, specificity {c.specificity:.4f}: {_share(c.estimate)}, "
             f"se {_share(c.se) or 'none'}, 95 % {_ends(c.interval) or 'none'}.", indent=4)  # fmt: skip
-        for note in c.notes:
+        why = [f"no interval: {c.interval.reason}"] if c.interval.low is None and c.interval.reason else []
+        for note in (*why, *c.notes):
             say(note, indent=4, style="dim")
         return
     band = found.band
@@ -213,6 +214,12 @@ def _corrected(found: Correction) -> None:
         f"Over the errors assumed (none of them measured): {band.low:.5f} to {band.high:.5f}{outer}.",
         indent=4,
     )
+    if band.truncated:
+        say(f"{band.truncated} of {len(band.points)} assumed pairs contradict the share that was found: they "
+            "would put it outside 0 to 1, and were cut.", indent=4, style="bold yellow")  # fmt: skip
+    if useless := sum(point.estimate is None for point in band.points):
+        say(f"{useless} of {len(band.points)} assumed pairs are no better than chance and left out.",
+            indent=4, style="bold yellow")  # fmt: skip
 
 
 def _share(value: float | None) -> str:

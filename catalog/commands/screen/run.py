@@ -121,5 +121,8 @@ def _show(report: AskReport, chunks: int | None) -> None:
     if report.input_tokens or report.output_tokens:
         cost = "" if report.cost is None else f"; cost {report.cost} at the prices given"
         say(f"{report.input_tokens:,} tokens read, {report.output_tokens:,} written{cost}.")
+    if report.uncounted:
+        say(f"{count(report.uncounted, 'answer')} came without a full count of tokens, so more was used than "
+            "any count or cost here says.")  # fmt: skip
     if report.stopped:
         say(report.stopped[:1].upper() + report.stopped[1:] + ".", style="bold yellow")

@@ -170,8 +170,11 @@ def _show(labelled: "Labelled", arms: "list[Arm]") -> None:
     for measure, word in WORDS.items():
         table.add(word, *(_number(arm.mean(measure)) for arm in arms))
     table.show()
+    if not any(simulation.discovery.relevant for simulation in arms[0].simulations):
+        say("The only relevant record is the one known beforehand, so nothing was left to find.")
+        return
     read = [
-        max((n for n, step in enumerate(simulation.steps, start=1) if step.relevant), default=0)
+        max(n for n, step in enumerate(simulation.steps, start=1) if step.relevant)
         for simulation in arms[0].simulations
     ]
     say(f"The last relevant record came after {min(read):,}"
