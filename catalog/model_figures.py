@@ -1,8 +1,10 @@
-"""The figures of a head's calibration that are shown, in their order, in a terminal and on a page."""
+"""What is shown of calibration, in a terminal and on a page: its figures in their order, and whose it is."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from schema.scores import Head, ModelRelease
 
 
 @dataclass(frozen=True)
@@ -43,3 +45,29 @@ CHANCE_NOTE = (
     "A calibration error is above 0 by chance alone, also where every probability is right; its interval "
     "takes that off, so it may lie below the figure."
 )
+
+
+def head_of(release: ModelRelease, name: str, category: str) -> Head | None:
+    """The head of this name for this category: heads of one name may differ from category to category."""
+    return next((h for h in release.heads if h.name == name and category in h.categories), None)
+
+
+def is_calibrated(release: ModelRelease, head: Head | None) -> bool:
+    """Whether a head is: the release says so, and the head names its method wherever any head does."""
+    if head is None or not any(h.calibration for h in release.heads):
+        return release.calibrated
+    return release.calibrated and head.calibration is not None
+
+
+def calibrated_heads(release: ModelRelease) -> tuple[int, int]:
+    """How many heads are calibrated, of how many; one for each name and category."""
+    each = [is_calibrated(release, head) for head in release.heads for _ in head.categories]
+    return sum(each), len(each)
+
+
+def calibration_words(release: ModelRelease) -> str:
+    """`calibrated`, `not calibrated`, or how many heads of how many are."""
+    some, every = calibrated_heads(release)
+    if some in (0, every):
+        return "calibrated" if some else "not calibrated"
+    return f"{some} of {every} heads calibrated"

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from catalog import queries
+from catalog.model_figures import head_of, is_calibrated
 from catalog.pages import ClaimView, RunSummary
 
 Row = dict[str, Any]
@@ -107,23 +108,23 @@ def scores(db: sqlite3.Connection) -> Iterator[Row]:
         page = queries.work(db, slug)
         for view in page.releases:
             release = view.release
-            heads = {h.name: h for h in release.heads}
             for row in view.rows:
                 for name, value in zip(view.heads, row.values, strict=True):
                     if value is None:
                         continue
+                    head = head_of(release, name, row.category)
                     yield {
                         "work": slug,
                         "release": release.id,
                         "head": name,
-                        "imitates": heads[name].imitates if name in heads else None,
+                        "imitates": head.imitates if head else None,
                         "category": row.category,
                         "score": value,
                         "status": release.status,
                         "maturity": release.maturity,
                         "training_rounds": release.training_rounds,
-                        "calibrated": "true" if release.calibrated else "false",
-                        "availability": heads[name].availability if name in heads else "unknown",
+                        "calibrated": "true" if is_calibrated(release, head) else "false",
+                        "availability": head.availability if head else "unknown",
                         "source": release.source,
                         "note": release.note,
                         "caveats": list(page.screening_caveats),

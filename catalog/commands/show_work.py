@@ -3,6 +3,7 @@
 from catalog.commands import words
 from catalog.commands.output import Column, Table, heading, say
 from catalog.commands.tables import artifacts_table, runs_table
+from catalog.model_figures import calibration_words
 from catalog.pages import ReleaseView, ScreenView, VoteView, WorkPage
 from schema.screening import Statement
 from schema.states import vote_status
@@ -154,8 +155,7 @@ def _release(view: ReleaseView) -> None:
         if release.training_rounds is None
         else f", {words.count(release.training_rounds, 'training round')}"
     )
-    calibrated = "calibrated" if release.calibrated else "not calibrated"
-    say(f"Maturity gate: {_MATURITY[release.maturity]}{rounds}; {calibrated}. "
+    say(f"Maturity gate: {_MATURITY[release.maturity]}{rounds}; {calibration_words(release)}. "
         "A score ranks; it never asserts a label.", indent=4)  # fmt: skip
     table = Table((Column("category"), *(Column(head, align="decimal") for head in view.heads)), indent=4)
     for row in view.rows:
@@ -163,7 +163,8 @@ def _release(view: ReleaseView) -> None:
     table.show()
     for head in release.heads:
         if head.availability not in ("available", "unknown"):
-            say(f"{head.name}: {head.availability.replace('_', ' ')}, so it makes no call.", indent=4)
+            of = f"{head.name} for {', '.join(head.categories)}"
+            say(f"{of}: {head.availability.replace('_', ' ')}, so it makes no call.", indent=4)
     if release.note:
         say(release.note, indent=4)
     say(f"Source: {release.source}", indent=4, style="dim")

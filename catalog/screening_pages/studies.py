@@ -128,7 +128,10 @@ class SampleView:
 
 @dataclass(frozen=True)
 class ReleaseSummary:
-    """One release in a list. `scored` of `works` have a score of it; `finished` says whether they show."""
+    """One release in a list. `scored` of `works` have a score of it; `finished` says whether they show.
+
+    `calibrated` is the release's own word; `calibration` says so too where only some heads are.
+    """
 
     slug: str
     title: str
@@ -136,6 +139,7 @@ class ReleaseSummary:
     maturity: str
     study: str | None
     calibrated: bool
+    calibration: str
     heads: tuple[str, ...]
     finished: bool
     scored: int

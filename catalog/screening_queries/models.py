@@ -5,6 +5,7 @@ import sqlite3
 
 from catalog.frames import frame_size, newest_study
 from catalog.lookup import all_rows, clean, known_work, no_such, one_row
+from catalog.model_figures import calibration_words
 from catalog.scorings import covered
 from catalog.screening_pages import (
     CallRow,
@@ -31,6 +32,7 @@ def releases(db: sqlite3.Connection, study: str | None = None) -> tuple[ReleaseS
             ReleaseSummary(
                 slug=record.id, title=record.title, status=record.status, maturity=record.maturity,
                 study=record.study, calibrated=record.calibrated,
+                calibration=calibration_words(record),
                 heads=tuple(dict.fromkeys(head.name for head in record.heads)),
                 finished=_finished(db, row), scored=covered(db, row["id"]),
                 works=frame_size(db, newest_study(db, record.study)),

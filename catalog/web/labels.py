@@ -7,6 +7,7 @@ look alike: a reader takes them apart by the word, a screen reader too, and colo
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from catalog.model_figures import calibration_words as calibration_words  # for the templates
 from schema.states import Call, ScreeningState, Status
 
 HUMAN, MODEL, SCORE = "human", "model", "score"

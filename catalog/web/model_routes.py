@@ -10,6 +10,7 @@ from datasette.utils.asgi import Response
 
 from catalog import screening_queries
 from catalog.lookup import NotFound
+from catalog.model_figures import calibrated_heads
 from catalog.screening_pages import ModelPage, ReleaseSummary
 from catalog.web import charts, headers, labels, model_report
 from catalog.web.answers import Answers
@@ -97,12 +98,17 @@ def readings(page: ModelPage, study: Study | None) -> list[str]:
     """What must be read before any number of a release: true of it, and said each time."""
     release = page.release
     sides = list(dict.fromkeys(head.imitates or head.name for head in page.heads))
+    some, every = calibrated_heads(release)
+    to_whom = "calibrated, out of fold, to the votes of the rater that a side imitates: to nothing else."
     said = [
         f"Imitation only: each side learned to vote as one rater does ({', '.join(sides)}). "
         "That is fidelity to a rater, not to the truth.",
-        "Scores are calibrated, out of fold, to the votes of the rater that a side imitates: to nothing else."
-        if release.calibrated
-        else "Scores are not calibrated: they order works, and are no probabilities.",
+        "Scores are not calibrated: they order works, and are no probabilities."
+        if not some
+        else f"Scores are {to_whom}"
+        if some == every
+        else f"Scores of {some} of {every} heads are {to_whom} Those of the others order works, and are no "
+        "probabilities.",
     ]
     if machines := _machines(page, study):
         said.append(

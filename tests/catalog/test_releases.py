@@ -9,6 +9,7 @@ import pytest
 import catalog.scorings
 from catalog import queries as catalog_queries
 from catalog import screening_queries as queries
+from catalog.commands.datasets import scores
 from catalog.store import Catalog, CatalogError, open_catalog
 from schema.ballots import Ballot
 from schema.scores import DecisionRun, Head, ModelRelease, Quota
@@ -401,6 +402,20 @@ def test_disagreement_is_with_the_vote_of_the_rater_imitated(scored: Catalog) ->
     scored.cast_vote("screen", "ann", Ballot(work=work, decision="unsure"), "ann")
     (view,) = queries.work_decisions(scored.connection, work)
     assert {row.disagreement for row in view.calls} == {None}
+
+
+def test_an_exported_score_says_what_its_own_head_is(studied: Catalog) -> None:
+    """Heads of one name differ from category to category: each row has the words of its own, not the last."""
+    heads = (
+        Head(name="bot", categories=("metaresearch",), availability="available", calibration="sigmoid"),
+        Head(name="bot", categories=("open-science",), availability="insufficient_support"),
+    )
+    studied.record_release(
+        release(heads=heads, calibrated=True), RECORD, "1" * 64, {"weights.json": b"[1]"}, "t"
+    )
+    studied.record_scores("student", [(slug, [0.5, 0.25]) for slug in slugs(studied)[:1]], "t")
+    said = {row["category"]: (row["availability"], row["calibrated"]) for row in scores(studied.connection)}
+    assert said == {"metaresearch": ("available", "true"), "open-science": ("insufficient_support", "false")}
 
 
 def test_whom_a_head_imitates_may_be_said_in_words(studied: Catalog) -> None:

@@ -239,6 +239,11 @@ def test_a_release_says_how_far_it_may_be_believed(site: Any) -> None:
     assert Status.SCORE_ONLY_IMMATURE.value in seen
     assert "d" * 64 in seen
     assert "8 of 12 works have a score of it" in seen
+    # The rule's head for protocols has 4 positives and isn't calibrated; the release's word is of the others.
+    assert "Calibration 3 of 4 heads calibrated" in seen
+    assert "Scores of 3 of 4 heads are calibrated, out of fold," in seen
+    assert "Those of the others order works, and are no probabilities." in seen
+    assert "Maturity gate not passed, 3 of 4 heads calibrated" in text(get(site, "/models"))
     assert "Of the raters imitated, models are: rule. Validation by people is pending." in seen
     assert "Published rule: not passed" in seen
     assert "failed churn 0.3, to be below 0.05" in seen
