@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -207,6 +207,8 @@ def attempt_from_row(row: Mapping[str, Any], where: str) -> Attempt:
     ------
     SchedulingError : naming `where`, the field, what it holds and what was expected.
     """
+    if not isinstance(row, Mapping):
+        raise SchedulingError(f"{where}: {row!r}, expected an object with the fields of an attempt.")
     unknown = sorted(set(row) - set(_FIELDS))
     if unknown:
         raise SchedulingError(
@@ -216,8 +218,8 @@ def attempt_from_row(row: Mapping[str, Any], where: str) -> Attempt:
     if missing:
         raise SchedulingError(f"{where}: the field {missing[0]!r} is missing.")
     score = row.get("score")
-    number = isinstance(score, int | float) and not isinstance(score, bool) and math.isfinite(score)
-    if score is not None and not number:
+    number = isinstance(score, int | float) and not isinstance(score, bool)
+    if score is not None and not (number and abs(score) <= sys.float_info.max):
         raise SchedulingError(f"{where}: score is {score!r}, expected a number or null.")
     return Attempt(
         id=_text(row, "id", where), task=_text(row, "task", where), image=_text(row, "image", where),
@@ -255,9 +257,9 @@ def _segments(value: Any, where: str) -> tuple[Segment, ...]:
         if not (isinstance(pair, list) and len(pair) == 2):
             raise SchedulingError(f"{place}: {pair!r}, expected [kind, ticks].")
         kind, ticks = pair
-        if kind not in set(SegmentKind):
+        if kind not in list(SegmentKind):
             raise SchedulingError(f"{place}: kind {kind!r}, expected one of {', '.join(SegmentKind)}.")
-        if isinstance(ticks, bool) or not isinstance(ticks, int) or ticks <= 0:
+        if isinstance(ticks, bool) or not isinstance(ticks, int) or not 0 < ticks < 1 << 53:
             raise SchedulingError(f"{place}: length {ticks!r}, expected a whole number of ticks above 0.")
         found.append(Segment(SegmentKind(kind), ticks))
     return tuple(found)
@@ -265,9 +267,14 @@ def _segments(value: Any, where: str) -> tuple[Segment, ...]:
 
 def _text(row: Mapping[str, Any], name: str, where: str) -> str:
     value = row[name]
-    if not isinstance(value, str) or not value:
+    if not isinstance(value, str) or not value or not _encodes(value):
         raise SchedulingError(f"{where}: {name} is {value!r}, expected a text.")
     return value
+
+
+def _encodes(value: str) -> bool:
+    """Half of a surrogate pair passes JSON, but has no bytes to hash."""
+    return not any("\ud800" <= letter <= "\udfff" for letter in value)
 
 
 def _whole(row: Mapping[str, Any], name: str, where: str, least: int) -> int:
@@ -279,13 +286,13 @@ def _whole(row: Mapping[str, Any], name: str, where: str, least: int) -> int:
 
 def _member(kind: type[StrEnum], row: Mapping[str, Any], name: str, where: str, default: StrEnum) -> Any:
     value = row.get(name, default)
-    if value not in set(kind):
+    if value not in list(kind):
         raise SchedulingError(f"{where}: {name} is {value!r}, expected one of {', '.join(kind)}.")
     return kind(value)
 
 
 def _texts(value: Any, where: str) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+    if not isinstance(value, list) or not all(isinstance(i, str) and _encodes(i) for i in value):
         raise SchedulingError(f"{where}: assumed is {value!r}, expected a list of names.")
     return tuple(value)
 

@@ -6,7 +6,7 @@ At equal times releases come before acquisitions: intervals are half-open.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -75,6 +75,21 @@ class Metrics:
     parked: Use
     images: StoreUse
     service: ServiceUse
+
+    def integers(self) -> dict[str, int]:
+        """The figures as they are, under flat names such as `ram_peak`: what a validator can be asked about.
+
+        Where no request was made, `service_first` and `service_last` aren't in it.
+        """
+        flat: dict[str, int | None] = {}
+        for name, value in asdict(self).items():
+            flat |= (
+                {f"{name}_{part}": v for part, v in value.items()}
+                if isinstance(value, dict)
+                else {name: value}
+            )
+        flat["service_gpu_ticks"] = self.service.gpu_ticks
+        return {name: value for name, value in flat.items() if value is not None}
 
     def table(self) -> dict[str, Any]:
         """The figures in the units in which they are told: hours, cores, GiB, seconds."""
@@ -174,7 +189,7 @@ def saved_share(workload: Workload, resource: str = "ram") -> Fraction:
 
 def _service(requests: Sequence[Interval]) -> ServiceUse:
     busy = 0
-    reached = -1
+    reached = min((start for start, _, _ in requests), default=0)
     for start, end, _ in sorted(requests):
         if end > reached:
             busy += end - max(start, reached)

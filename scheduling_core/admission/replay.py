@@ -34,8 +34,10 @@ def list_admission(
 
     Raises
     ------
-    SchedulingError : for a job that alone passes a capacity.
+    SchedulingError : for a job that alone passes a capacity, or an order that doesn't hold each job once.
     """
+    if sorted(order) != list(range(len(durations))):
+        raise SchedulingError(f"The order doesn't hold each of the {len(durations)} jobs once.")
     free = list(capacities)
     running: list[tuple[int, int]] = []
     starts = [0] * len(durations)

@@ -30,17 +30,28 @@ class Policy(StrEnum):
         return self is Policy.WHOLE or kind is not SegmentKind.MODEL
 
 
+def _check_whole(holder: Limits | ImageStore) -> None:
+    for name, value in asdict(holder).items():
+        if value is None and name != "slots":
+            continue
+        if type(value) is not int or value < 0:
+            raise SchedulingError(f"{name} is {value!r}, expected a whole number from 0.")
+
+
 @dataclass(frozen=True)
 class ImageStore:
     """How long an image stays after its last user ended (ticks), and how much the store holds (KiB).
 
     An image counts once while an attempt that uses it runs. After that it stays for `retention_ticks`
-    (None: until it is evicted), but gives way, the least recently used first, where a load would pass
-    `cache_kib`. Live images never give way.
+    (None: until it is evicted), but gives way, the least recently used first, where the store would hold
+    more than `cache_kib`; at equal last use, by name. Live images never give way.
     """
 
     retention_ticks: int | None = 0
     cache_kib: int | None = None
+
+    def __post_init__(self) -> None:
+        _check_whole(self)
 
 
 NOTHING_KEPT = ImageStore()
@@ -61,11 +72,9 @@ class Limits:
     requests: int | None = None
 
     def __post_init__(self) -> None:
-        if self.slots < 1:
+        _check_whole(self)
+        if not self.slots:
             raise SchedulingError(f"slots is {self.slots}, expected at least 1.")
-        for name, value in asdict(self).items():
-            if value is not None and value < 0:
-                raise SchedulingError(f"{name} is {value}, expected no less than 0.")
 
 
 @dataclass(frozen=True)
@@ -115,13 +124,21 @@ def schedule_of(
 
 def schedule_from_row(row: Mapping[str, Any], where: str) -> Schedule:
     """A schedule read back, its hash checked. Raises SchedulingError where it says another one."""
+    missing = [
+        name for name in ("workload_sha256", "starts", "policy", "limits", "images") if name not in row
+    ]
+    if missing:
+        raise SchedulingError(f"{where}: this is no schedule: the field {missing[0]!r} is missing.")
+    starts = row["starts"]
+    if not isinstance(starts, list) or any(type(start) is not int for start in starts):
+        raise SchedulingError(f"{where}: this is no schedule: starts isn't a list of whole numbers.")
     try:
         made = Schedule(
-            str(row["workload_sha256"]), tuple(int(s) for s in row["starts"]), Policy(row["policy"]),
-            Limits(**row["limits"]), ImageStore(**row["images"]), dict(row.get("made_by", {})),
+            str(row["workload_sha256"]), tuple(starts), Policy(row["policy"]), Limits(**row["limits"]),
+            ImageStore(**row["images"]), dict(row.get("made_by", {})),
         )  # fmt: skip
-    except (KeyError, TypeError, ValueError) as error:
-        raise SchedulingError(f"{where}: this is no schedule: {error}.") from error
+    except (TypeError, ValueError) as error:
+        raise SchedulingError(f"{where}: this is no schedule: {str(error).rstrip('.')}.") from error
     if row.get("sha256") != made.sha256:
         raise SchedulingError(
             f"{where}: the schedule says hash {row.get('sha256')}, its content gives {made.sha256}."
