@@ -155,6 +155,22 @@ def validation_of(
     return Validation(tally[True, True], tally[True, False], tally[False, False], tally[False, True])
 
 
+def validation_warnings(calls: RatingTable, truth: RatingTable) -> tuple[str, ...]:
+    """What a correction by another round's votes takes for granted and these two rounds don't give."""
+    said = []
+    if set(calls.works) <= set(truth.works):
+        said.append(
+            f"round {truth.round} validates the very works that the share is of, and the error takes the two "
+            "as drawn apart"
+        )
+    if truth.weights is not None and len(set(truth.weights)) > 1:
+        said.append(
+            f"the works of round {truth.round} were drawn with unequal weights, and sensitivity and "
+            "specificity count each of them alike"
+        )
+    return tuple(said)
+
+
 def _columns(table: RatingTable) -> list[tuple[Cell, ...]]:
     return [tuple(row[r] for row in table.votes) for r in range(len(table.raters))]
 

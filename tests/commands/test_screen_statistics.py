@@ -1,10 +1,14 @@
 """Agreement and prevalence by the commands, on ten works whose figures are worked by hand."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from catalog.screening_pages import RatingTable
+from catalog.screening_statistics import validation_warnings
 
 NAMES = ("able", "baker", "charlie", "dog", "easy", "fox", "george", "how", "item", "jig")
 ADA = {"able", "baker", "charlie", "dog"}
@@ -195,6 +199,20 @@ def test_a_machine_is_corrected_by_people(run: Any, tea: Path, slugs: dict[str, 
     assert (corrected["estimate"], corrected["se"]) == pytest.approx((0.4, 0.012**0.5))
     text = run("screen", "prevalence", "all", "--category", "trial", "--validation", "all").stdout
     assert "Against the people of all: 4 true and 1 false positives, 5 true and 0 false negatives." in text
+    # Both are of the same ten works: what the machine's share owes to chance, its errors owe to it too.
+    assert "Round all validates the very works that the share is of" in " ".join(text.split())
+
+
+def test_a_validation_says_what_it_does_not_give() -> None:
+    """Works drawn with weights 10 and 1 count alike in sensitivity, which is that of no frame then."""
+    calls = RatingTable(
+        "machine", None, ("a", "b", "c"), ("rule",), ("model",), (), ((True,),) * 3, None, None
+    )
+    truth = RatingTable("people", None, ("a", "b"), ("ann",), ("human",), (), ((True,), (False,)), None, None)
+    assert validation_warnings(calls, truth) == ()
+    assert validation_warnings(calls, replace(truth, weights=(5.0, 5.0))) == ()
+    (said,) = validation_warnings(calls, replace(truth, weights=(10.0, 1.0)))
+    assert "unequal weights" in said
 
 
 def test_a_band_where_nothing_is_measured(run: Any, tea: Path, slugs: dict[str, str]) -> None:

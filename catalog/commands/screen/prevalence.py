@@ -14,7 +14,7 @@ from catalog.commands.output import Column, Table, heading, print_json, say
 from catalog.commands.screen.questions import chosen, label, rater_votes_table, warn
 from catalog.commands.screen.tables import KIND_WORDS
 from catalog.screening_pages import RatingTable, RoundView, SampleView
-from catalog.screening_statistics import QuestionPrevalence, prevalence_of, validation_of
+from catalog.screening_statistics import QuestionPrevalence, prevalence_of, validation_of, validation_warnings
 from classifiers.intervals import Interval
 from classifiers.prevalence import (
     Band,
@@ -31,13 +31,17 @@ Range = tuple[float, float]
 
 @dataclass(frozen=True)
 class Correction:
-    """What a machine's prevalence becomes: corrected by measured errors, or over assumed ones."""
+    """What a machine's prevalence becomes: corrected by measured errors, or over assumed ones.
+
+    `warnings`: what the correction takes for granted and the validation doesn't give.
+    """
 
     rater: str
     validation: Validation | None
     validated_in: str | None
     corrected: Corrected | None
     band: Band | None
+    warnings: tuple[str, ...] = ()
 
 
 @click.command("prevalence")
@@ -124,7 +128,9 @@ def _correction(
         corrected = None
         if overall.estimate is not None and overall.se is not None:
             corrected = rogan_gladen(overall.estimate, overall.se, measured)
-        return Correction(rater, measured, truth.round, corrected, None)
+        return Correction(
+            rater, measured, truth.round, corrected, None, validation_warnings(table, truth)
+        )  # fmt: skip
     assert sensitivity is not None
     assert specificity is not None
     if overall.estimate is None:
@@ -199,6 +205,7 @@ def _corrected(found: Correction) -> None:
         why = [f"no interval: {c.interval.reason}"] if c.interval.low is None and c.interval.reason else []
         for note in (*why, *c.notes):
             say(note, indent=4, style="dim")
+        warn(found.warnings)
         return
     band = found.band
     if band is None or band.low is None or band.high is None:
