@@ -133,6 +133,12 @@ def gate_rounds(record: Mapping[str, Any] | None) -> tuple[GateRound, ...]:
     )
 
 
+def rounds_of(record: Mapping[str, Any] | None) -> str | None:
+    """Which head the rounds are of, and of how many that were judged; None where no more than one was."""
+    heads = [str(head.get("head")) for head in _objects(_object((record or {}).get("gate")).get("heads"))]
+    return f"{heads[0]}, the first of {len(heads)} heads that the gate judges" if len(heads) > 1 else None
+
+
 def verdicts(record: Mapping[str, Any] | None) -> tuple[Verdict, ...]:
     """The verdict of each gate."""
     return tuple(

@@ -293,6 +293,7 @@ RECORD: dict[str, Any] = {
             | {"spearman": 0.97 if n else None, "panel": "rule, ben"}
             for n in range(3)
         ],
+        "heads": [{"head": "rule/trial"}, {"head": "ben/trial"}],
         "verdicts": [
             {
                 "gate": "published",

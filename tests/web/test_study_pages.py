@@ -248,6 +248,7 @@ def test_a_release_says_how_far_it_may_be_believed(site: Any) -> None:
     assert "Published rule: not passed" in seen
     assert "failed churn 0.3, to be below 0.05" in seen
     assert "not known, which isn’t passed 3 rounds; 6 are needed" in seen
+    assert "Rounds of rule/trial, the first of 2 heads that the gate judges" in seen
     heads = text_of(block(answer, '<table class="heads">', "</table>"))
     assert "rule protocol insufficient support: makes no call 4 3.20 not calibrated none" in heads
     assert "ben trial available 60 48 sigmoid 0.5" in heads
