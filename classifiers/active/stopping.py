@@ -55,13 +55,17 @@ def consecutive_irrelevant(labels: Sequence[bool], run: int) -> Verdict:
     )
 
 
-def budget(screened: int, records: int, part: float) -> Verdict:
-    """Stop once that part of the records was screened."""
+def budget(screened: int, records: int, part: float, found: int) -> Verdict:
+    """Stop once that part of the records was screened; `found` of them are relevant."""
     if not 0 < part <= 1 or not 0 <= screened <= records or records == 0:
         raise ClassifierError(
             f"a part of {part:g} of {records} records, {screened} screened, can't be; expected 0 < part <= 1"
         )
-    if screened == records:
+    if not 0 <= found <= screened:
+        raise ClassifierError(f"{found} relevant records among {screened} screened can't be")
+    if screened == records and not found:
+        recall = RecallEstimate.unknown(0.95, "no record is relevant, so there is nothing to recall")
+    elif screened == records:
         recall = RecallEstimate(1.0, 1.0, 1.0, 0.95)
     else:
         recall = RecallEstimate.unknown(0.95, "a budget says nothing of how many are left")

@@ -274,15 +274,17 @@ def test_consecutive_irrelevant_counts_from_the_end() -> None:
 
 
 def test_a_budget_knows_recall_only_at_the_end() -> None:
-    assert [budget(n, 200, 0.5).stop for n in (99, 100, 200)] == [False, True, True]
-    assert budget(100, 200, 0.5).recall.value is None
-    assert budget(200, 200, 0.5).recall.value == 1.0
+    assert [budget(n, 200, 0.5, 3).stop for n in (99, 100, 200)] == [False, True, True]
+    assert budget(100, 200, 0.5, 3).recall.value is None
+    assert budget(200, 200, 0.5, 3).recall.value == 1.0
+    # All was read and nothing is relevant: 0 of 0 is no recall.
+    assert budget(200, 200, 0.5, 0).recall.value is None
 
 
 def test_every_verdict_names_its_assumption_in_one_sentence() -> None:
     verdicts = [
         consecutive_irrelevant([False], 1),
-        budget(1, 2, 0.5),
+        budget(1, 2, 0.5, 1),
         recapture(5, 5, 4, 0.9),
         random_sample_test(5, 0, 5, 10, 0.9),
         ranked_test([True, False], 5, 0.9),
@@ -314,7 +316,8 @@ def test_more_overlap_means_more_recall(first: int, second: int) -> None:
         lambda: random_sample_test(1, 1, 2, 10, 1.0),
         lambda: ranked_test([True] * 5, 4, 0.9),
         lambda: consecutive_irrelevant([True], 0),
-        lambda: budget(5, 4, 0.5),
+        lambda: budget(5, 4, 0.5, 1),
+        lambda: budget(4, 5, 0.5, 5),
         lambda: quantile_bound(3, 2, 0.9),
         lambda: model_recall([0.5], [True, False]),
         lambda: sampled_recall(1, 0, 5, 10, level=1.5),
