@@ -8,68 +8,81 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+Whole = NDArray[np.int64]
+"""Whole numbers: of 64 bits where no sum of them wraps round, Python's own where one could."""
+
 
 @dataclass(frozen=True)
 class Profile:
-    """A step function: points are (tick, value from there on), neighbours differ, the last value is 0."""
+    """A step function: ticks (n,) in order, and values (n,), each from its tick to the next.
 
-    points: list[list[int]]
+    Before the first it is 0. Neighbours differ, and the last value is 0.
+    """
+
+    ticks: Whole
+    values: Whole
+
+    @property
+    def points(self) -> list[list[int]]:
+        """[tick, value] pairs."""
+        pairs: list[list[int]] = np.stack([self.ticks, self.values], axis=1).tolist()
+        return pairs
 
     @property
     def peak(self) -> int:
         """The highest value."""
-        return max((value for _, value in self.points), default=0)
+        return int(self.values.max()) if len(self.values) else 0
 
     @property
     def area(self) -> int:
         """The integral over time."""
-        following = self.points[1:]
-        return sum(
-            value * (after - tick) for (tick, value), (after, _) in zip(self.points, following, strict=False)
-        )
+        if not len(self.ticks):
+            return 0
+        widths, values = np.diff(self.ticks), self.values[:-1]
+        if self.peak * int(self.ticks[-1] - self.ticks[0]) >= _SAFE:
+            widths, values = widths.astype(object), values.astype(object)
+        return int((widths * values).sum())
 
     @property
     def busy(self) -> int:
         """Ticks at which the value isn't 0."""
-        following = self.points[1:]
-        return sum(
-            after - tick for (tick, value), (after, _) in zip(self.points, following, strict=False) if value
-        )
+        return int(np.diff(self.ticks)[self.values[:-1] != 0].sum())
 
     def first_above(self, limit: int) -> tuple[int, int] | None:
-        """The first point whose value passes a limit."""
-        return next(((tick, value) for tick, value in self.points if value > limit), None)
+        """The first tick at which the value passes a limit, and the value."""
+        above = np.flatnonzero(self.values > limit)
+        return (int(self.ticks[above[0]]), int(self.values[above[0]])) if len(above) else None
 
 
-def held(starts: Sequence[int], ends: Sequence[int], amounts: Sequence[int]) -> Profile:
-    """The profile of amounts (n,), each held over [start, end), ticks (n,)."""
-    if not starts:
-        return Profile([])
-    begin, end = _whole(starts), _whole(ends)
-    amount = _whole(amounts)
-    ticks = np.unique(np.concatenate([begin, end]))
-    values = _total_by(begin, amount, ticks) - _total_by(end, amount, ticks)
-    return stepped(list(zip(ticks.tolist(), values.tolist(), strict=True)))
+class Stretches:
+    """Half-open stretches of time, starts and ends (n,), over which amounts can be held."""
+
+    def __init__(self, starts: Sequence[int], ends: Sequence[int]) -> None:
+        begin, end = whole(starts), whole(ends)
+        moments = np.sort(np.concatenate([begin, end]))
+        self._ticks = moments[np.diff(moments, prepend=moments[:1] - 1) > 0]
+        self._by_begin, self._by_end = np.argsort(begin, kind="stable"), np.argsort(end, kind="stable")
+        self._begun = np.searchsorted(begin[self._by_begin], self._ticks, side="right")
+        self._ended = np.searchsorted(end[self._by_end], self._ticks, side="right")
+
+    def holding(self, amounts: Sequence[int]) -> Profile:
+        """The profile of amounts (n,), one for each stretch."""
+        amount = whole(amounts)
+        nothing = amount[:1] * 0
+        begun = np.concatenate([nothing, np.cumsum(amount[self._by_begin])])[self._begun]
+        ended = np.concatenate([nothing, np.cumsum(amount[self._by_end])])[self._ended]
+        return stepped(self._ticks, begun - ended)
 
 
-def _whole(values: Sequence[int]) -> NDArray[np.int64]:
-    """Whole numbers of any size are slow and never wrap round; those of 64 bits are used where none can."""
-    return np.array(values, dtype=np.int64 if sum(map(abs, values)) < 1 << 62 else object)
+def stepped(ticks: Whole, values: Whole) -> Profile:
+    """The profile of points in order of time, without those that change nothing."""
+    changes = np.diff(values, prepend=values[:1] * 0) != 0
+    return Profile(ticks[changes], values[changes])
 
 
-def stepped(points: Sequence[tuple[int, int]]) -> Profile:
-    """The profile of points in order of time, those left out that change nothing."""
-    kept: list[list[int]] = []
-    for tick, value in points:
-        if value != (kept[-1][1] if kept else 0):
-            kept.append([tick, value])
-    return Profile(kept)
+def whole(values: Sequence[int]) -> Whole:
+    """An array of whole numbers of any size."""
+    return np.array(values, dtype=np.int64 if sum(map(abs, values)) < _SAFE else object)
 
 
-def _total_by(
-    moments: NDArray[np.int64], amount: NDArray[np.int64], ticks: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """The sum of the amounts whose moment has come, at each tick."""
-    order = np.argsort(moments, kind="stable")
-    running = np.concatenate([amount[:1] * 0, np.cumsum(amount[order])])
-    return np.asarray(running[np.searchsorted(moments[order], ticks, side="right")])
+_SAFE = 1 << 62

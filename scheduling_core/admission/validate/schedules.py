@@ -10,7 +10,7 @@ from scheduling_core.admission.validate.findings import Kind, Validation, Violat
 from scheduling_core.admission.validate.forms import digest, schedule_faults
 from scheduling_core.admission.validate.originals import well_formed
 from scheduling_core.admission.validate.placements import Placed, from_rows, from_starts
-from scheduling_core.admission.validate.profiles import Profile, held
+from scheduling_core.admission.validate.profiles import Profile, Stretches
 from scheduling_core.admission.validate.store import store_profile
 
 GPUS = 8
@@ -111,14 +111,15 @@ def _accounts(
         schedule["images"]["retention_ticks"],
         schedule["images"]["cache_kib"],
     )
+    live, reserved = Stretches(begins, ends), _stretches(here)
     profiles = {
-        "slots": held(begins, ends, [1] * len(present)),
-        "cpu": _over(here, "cpu_milli"),
-        "ram": _over(here, "ram_kib"),
-        "disk": held(begins, ends, [row["disk_kib"] for row, _ in present]),
-        "parked": _over(away, "ram_kib"),
+        "slots": live.holding([1] * len(present)),
+        "cpu": reserved.holding([row["cpu_milli"] for row, _ in here]),
+        "ram": reserved.holding([row["ram_kib"] for row, _ in here]),
+        "disk": live.holding([row["disk_kib"] for row, _ in present]),
+        "parked": _stretches(away).holding([row["ram_kib"] for row, _ in away]),
         "images": images,
-        "requests": _over(requests, None),
+        "requests": _stretches(requests).holding([1] * len(requests)),
     }
     waits = [begin - row["release"] for (row, _), begin in zip(present, begins, strict=True)]
     metrics = {
@@ -140,8 +141,8 @@ def _accounts(
         "service_busy_ticks": service.busy,
         "service_gpu_ticks": 0,
     }
-    if service.points:
-        first, last = service.points[0][0], service.points[-1][0]
+    if requests:
+        first, last = int(service.ticks[0]), int(service.ticks[-1])
         metrics |= {
             "service_first": first,
             "service_last": last,
@@ -159,12 +160,8 @@ def nearest_rank(values: Sequence[int], percent: int) -> int:
     return 0
 
 
-def _over(pieces: Sequence[tuple[Mapping[str, Any], Placed]], quota: str | None) -> Profile:
-    return held(
-        [segment.start for _, segment in pieces],
-        [segment.end for _, segment in pieces],
-        [1 if quota is None else row[quota] for row, _ in pieces],
-    )
+def _stretches(pieces: Sequence[tuple[Mapping[str, Any], Placed]]) -> Stretches:
+    return Stretches([piece.start for _, piece in pieces], [piece.end for _, piece in pieces])
 
 
 def _time_faults(
@@ -200,9 +197,9 @@ def _claim_faults(metrics: Mapping[str, int], claimed: Mapping[str, Any]) -> lis
     found = []
     for name, value in claimed.items():
         if name not in metrics:
-            sentence = f"{name} is claimed to be {value!r}, but this schedule has no such figure."
+            sentence = f"The claim of {name} is {value!r}, but this schedule has no such figure."
         elif type(value) is not int or value != metrics[name]:
-            sentence = f"{name} is claimed to be {value!r}, and is {metrics[name]}."
+            sentence = f"The claim of {name} is {value!r}, expected {metrics[name]}."
         else:
             continue
         found.append(Violation(Kind.CLAIM, None, None, sentence))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
-from scheduling_core.admission.validate.profiles import Profile, stepped
+from scheduling_core.admission.validate.profiles import Profile, stepped, whole
 
 
 def store_profile(
@@ -25,7 +25,8 @@ def store_profile(
     last = moments[0] if moments else 0
     used: Counter[str] = Counter()
     idle: dict[str, int] = {}  # image -> since when
-    points: list[tuple[int, int]] = []
+    ticks: list[int] = []
+    contents: list[int] = []
     loads = 0
 
     def content() -> int:
@@ -56,5 +57,6 @@ def store_profile(
             idle.pop(image, None)
         used.update(wanted)
         squeeze()
-        points.append((tick, content()))
-    return stepped(points), loads
+        ticks.append(tick)
+        contents.append(content())
+    return stepped(whole(ticks), whole(contents)), loads
