@@ -13,6 +13,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from scheduling_core.errors import SchedulingError
@@ -151,7 +152,7 @@ class Workload:
     def __len__(self) -> int:
         return len(self.attempts)
 
-    @property
+    @cached_property
     def sha256(self) -> str:
         """Hash of every field of every attempt; the name isn't in it."""
         lines = (canonical(attempt.row()) for attempt in self.attempts)
