@@ -66,11 +66,10 @@ def observe(document: Document) -> Observed:
     """A trajectory that stands alone. It is known to have lasted from its first stamp to its last."""
     trajectory = Fields(document.value, document.where)
     found = spans(document.value, document.where, None)
-    name = trajectory.optional_text("session_id") or document.where
     first = next((s for s in trajectory.children("steps", "step") if s.has("timestamp")), None)
     hidden = first is None or first.value.get("source") == "agent"
     return Observed(
-        document.where, name, stem(document.where), stem(document.where), rounded(found),
+        document.where, document.where, stem(document.where), stem(document.where), rounded(found),
         Outcome(None, TimeState.RIGHT_CENSORED, Cause.UNKNOWN),
         started=None if first is None else first.moment("timestamp"),
         unknown_length="the first model call isn't stamped, and a trajectory alone has no start" if hidden
