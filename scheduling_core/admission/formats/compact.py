@@ -10,7 +10,7 @@ from __future__ import annotations
 import gzip
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -109,8 +109,13 @@ def read(records: Sequence[Document | Rejected], name: str, collected: Collector
     return replace(workload, rejected=tuple(collected.rejected))
 
 
-def whole(records: Sequence[Document | Rejected], name: str, attempt: Any, collected: Collector) -> Import:
-    """The workload of attempts that stand whole in their records, ordered by rank."""
+def whole(
+    records: Sequence[Document | Rejected],
+    name: str,
+    attempt: Callable[[Document], Attempt],
+    collected: Collector,
+) -> Import:
+    """The workload of attempts that stand whole in their records, whose ranks have to rise."""
     kept: list[Attempt] = []
     sizes: dict[str, int] = {}
     ids: set[str] = set()

@@ -44,6 +44,11 @@ def shown(value: object) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
+def phrase(error: BaseException) -> str:
+    """What a library says is wrong, as part of a sentence."""
+    return " ".join(str(error).split())[:120].rstrip(".")
+
+
 def text_of(value: object, what: str) -> str:
     """A text that isn't empty and has bytes: half a surrogate pair passes JSON, but can't be hashed."""
     if not isinstance(value, str) or not value.strip() or any("\ud800" <= c <= "\udfff" for c in value):

@@ -127,7 +127,10 @@ def _log(folder: Path, where: str, collected: Collector) -> Document | None:
     for path in sorted(folder.glob("*.json")) if folder.is_dir() else []:
         content, source = read_bytes(path, f"{where}/{path.name}")
         for item in documents(content, source.path) if content.strip() else []:
-            if isinstance(item, Rejected) or not isinstance(item.value, dict):
+            if isinstance(item, Rejected):
+                collected.rejected.append(item)
+                continue
+            if not isinstance(item.value, dict):
                 continue
             kind = 0 if mini_swe.recognises(item.value) else 1 if atif.recognises(item.value) else 2
             found.append((kind, item, source))

@@ -13,6 +13,7 @@ from typing import Any
 
 from scheduling_core.admission.attempts import canonical
 from scheduling_core.admission.formats.documents import Document, Rejected, parse
+from scheduling_core.admission.formats.fields import phrase
 from scheduling_core.errors import SchedulingError
 
 MAGIC = b"PAR1"
@@ -42,9 +43,7 @@ def written(header: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], name: 
     try:
         table.write_table(arrow.Table.from_pylist(plain, schema=schema), out)
     except (arrow.ArrowException, ValueError, TypeError, OverflowError) as error:
-        raise SchedulingError(
-            f"{name}: the workload doesn't fit into Parquet: {str(error)[:120]}."
-        ) from error
+        raise SchedulingError(f"{name}: the workload doesn't fit into Parquet: {phrase(error)}.") from error
     return out.getvalue()
 
 
@@ -64,7 +63,7 @@ def records(content: bytes, name: str) -> list[Document | Rejected]:
     except KeyError as error:
         raise SchedulingError(f"{name}: this Parquet file has no header of the compact form.") from error
     except (arrow.ArrowException, OSError, ValueError) as error:
-        raise SchedulingError(f"{name}: this is no Parquet file: {str(error)[:120]}.") from error
+        raise SchedulingError(f"{name}: this is no Parquet file: {phrase(error)}.") from error
     found: list[Document | Rejected] = [Document(f"{name}, header", canonical(head), head)]
     for count, row in enumerate(rows, 1):
         where = f"{name}, row {count}"

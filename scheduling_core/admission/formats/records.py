@@ -183,7 +183,7 @@ def assemble(name: str, collected: Collector, assumptions: Assumptions | None) -
 def of_attempts(
     name: str, attempts: Sequence[Attempt], collected: Collector, notes: Sequence[str] = ()
 ) -> Import:
-    """An import of attempts that a file holds whole; those that contradict an earlier one are set aside."""
+    """An import of attempts that a file holds whole, in their order."""
     return Import(
         ranked(name, attempts), tuple(collected.rejected), (*collected.notes, *notes),
         sources=tuple(collected.sources),

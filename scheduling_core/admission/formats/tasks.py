@@ -14,7 +14,7 @@ from pathlib import Path
 
 from scheduling_core.admission.attempts import KIB_PER_MIB, MILLICORES
 from scheduling_core.admission.formats.documents import decoded, read_bytes
-from scheduling_core.admission.formats.fields import Fields, shown, size_of
+from scheduling_core.admission.formats.fields import Fields, phrase, shown, size_of
 from scheduling_core.admission.formats.records import Collector, Quotas
 from scheduling_core.errors import SchedulingError
 
@@ -46,7 +46,7 @@ def task_of(content: bytes, where: str) -> Task:
     try:
         whole = tomllib.loads(content.decode("utf-8"))
     except (ValueError, RecursionError) as error:
-        raise SchedulingError(f"{where}: this is no TOML: {str(error)[:120]}.") from error
+        raise SchedulingError(f"{where}: this is no TOML: {phrase(error)}.") from error
     file = Fields(whole, where)
     environment = file.child("environment")
     verifier = file.child("verifier")
@@ -72,7 +72,7 @@ class Tasks:
     def __init__(self, tasks: Mapping[str, Task]) -> None:
         self.tasks = tasks
 
-    def find(self, name: str, image: str | None = None) -> Task | None:
+    def find(self, name: str) -> Task | None:
         """The task of a trial, by its name or the last part of it."""
         return self.tasks.get(name) or self.tasks.get(name.rsplit("/", 1)[-1])
 

@@ -102,6 +102,14 @@ def test_a_bad_atif_log_is_set_aside_and_the_trial_kept(tmp_path: Path, log: Any
     assert says in rejected.reason
 
 
+def test_a_cut_trajectory_beside_a_trial_is_told(tmp_path: Path) -> None:
+    beside(tmp_path, atif())
+    (tmp_path / "t" / "agent" / "trajectory.json").write_text('{"schema_version": "ATIF-v1.4", "st')
+    found = read_workload(tmp_path, Assumptions())
+    assert segments(found) == [("setup", 30), ("unknown", 130), ("verifier", 40)]
+    assert [rejected.where for rejected in found.rejected] == ["t/agent/trajectory.json"]
+
+
 def mini(*messages: tuple[str, float | None], **info: Any) -> dict[str, Any]:
     made: list[dict[str, Any]] = [{"role": "system"}, {"role": "user", "extra": {}}]
     for role, second in messages:
