@@ -41,7 +41,7 @@ def validate(
     attempts : rows of the compact form, all fields, in order of rank. schedule : a schedule's row.
     claimed : figures by the names of `Metrics.integers`, compared exactly; some or all.
     placements : segments at explicit times, {attempt, kind, start, end} each; accounts are then made of
-    them. Nothing is raised: whatever is wrong with the data is a violation.
+    them. Nothing is raised: whatever JSON a row holds, what is wrong with it is a violation.
     """
     rows, found = well_formed(attempts, "Attempt")
     found += [Violation(Kind.FORM, None, None, fault) for fault in schedule_faults(schedule)]
@@ -60,7 +60,7 @@ def validate(
     profiles, metrics = _accounts(rows, placed, schedule)
     found += _time_faults(rows, placed, schedule["limits"]["deadline"])
     found += _limit_faults(profiles, schedule["limits"])
-    found += _claim_faults(metrics, claimed or {})
+    found += _claim_faults(metrics, {} if claimed is None else claimed)
     return Validation(tuple(found), metrics, {name: profile.points for name, profile in profiles.items()})
 
 
@@ -128,27 +128,26 @@ def _accounts(
         "wait_sum": sum(waits),
         "wait_p95": nearest_rank(waits, 95),
         "wait_max": max(waits, default=0),
-    }
-    for name in ("slots", "cpu", "ram", "disk", "parked"):
-        metrics |= {f"{name}_peak": profiles[name].peak, f"{name}_area": profiles[name].area}
-    service = profiles["requests"]
-    metrics |= {
         "images_peak_kib": images.peak,
         "images_kib_ticks": images.area,
         "images_loads": loads,
-        "service_peak_requests": service.peak,
-        "service_request_ticks": service.area,
-        "service_busy_ticks": service.busy,
+    }
+    for name in ("slots", "cpu", "ram", "disk", "parked"):
+        metrics |= {f"{name}_peak": profiles[name].peak, f"{name}_area": profiles[name].area}
+    return profiles, metrics | _service(profiles["requests"])
+
+
+def _service(requests: Profile) -> dict[str, int]:
+    found = {
+        "service_peak_requests": requests.peak,
+        "service_request_ticks": requests.area,
+        "service_busy_ticks": requests.busy,
         "service_gpu_ticks": 0,
     }
-    if requests:
-        first, last = int(service.ticks[0]), int(service.ticks[-1])
-        metrics |= {
-            "service_first": first,
-            "service_last": last,
-            "service_gpu_ticks": GPUS * (last - first),
-        }
-    return profiles, metrics
+    if len(requests.ticks):
+        first, last = int(requests.ticks[0]), int(requests.ticks[-1])
+        found |= {"service_first": first, "service_last": last, "service_gpu_ticks": GPUS * (last - first)}
+    return found
 
 
 def nearest_rank(values: Sequence[int], percent: int) -> int:
@@ -193,7 +192,10 @@ def _limit_faults(profiles: Mapping[str, Profile], limits: Mapping[str, int | No
     return found
 
 
-def _claim_faults(metrics: Mapping[str, int], claimed: Mapping[str, Any]) -> list[Violation]:
+def _claim_faults(metrics: Mapping[str, int], claimed: Any) -> list[Violation]:
+    if not isinstance(claimed, Mapping):
+        sentence = f"The claims are {claimed!r}, expected an object of figures."
+        return [Violation(Kind.FORM, None, None, sentence)]
     found = []
     for name, value in claimed.items():
         if name not in metrics:

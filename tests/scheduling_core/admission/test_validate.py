@@ -177,6 +177,11 @@ def test_a_claim_is_a_whole_number_of_a_known_name(claim: dict[str, Any]) -> Non
     assert kinds(validate(attempts(), schedule(), claim)) == {Kind.CLAIM}
 
 
+def test_claims_that_are_no_object_are_a_violation() -> None:
+    claims: Any = [["slots_peak", 2]]
+    assert kinds(validate(attempts(), schedule(), claims)) == {Kind.FORM}
+
+
 def test_lost_doubled_and_changed_attempts_of_a_schedule() -> None:
     rows = attempts()
     assert kinds(validate(rows[:3], schedule())) == {Kind.WORKLOAD_HASH, Kind.STARTS}
@@ -309,6 +314,22 @@ def test_an_overlap_counts_twice_in_the_accounts() -> None:
     rows = [*placements(), {"attempt": "d", "kind": "unknown", "start": 8, "end": 11}]
     found = validate(attempts(), schedule(), placements=rows)
     assert found.metrics["ram_area"] == FIGURES["ram_area"] + 3 * 2 * GIB
+
+
+def test_an_attempt_ends_with_the_last_of_its_segments_to_end() -> None:
+    """a's set-up is placed over all that follows it, to tick 20."""
+    rows = [row if row != placements()[0] else row | {"end": 20} for row in placements()]
+    found = validate(attempts(), schedule(), placements=rows)
+    assert found.metrics["makespan"] == 20
+    assert ("a", 20) in {(v.attempt, v.tick) for v in found.violations if v.kind is Kind.DEADLINE}
+
+
+@pytest.mark.parametrize(("n", "expected"), [(1, 0), (17, 16), (20, 18), (21, 19), (100, 94)])
+def test_p95_is_the_nearest_rank(n: int, expected: int) -> None:
+    """Waits 0..n-1: the ceil(0.95 n)-th of them, counted from 1: 1, 17, 19, 20, 95."""
+    of = workload(*(attempt(f"a{k}", "setup 1") for k in range(n)))
+    made = schedule_of(of, list(reversed(range(n))), Policy.WHOLE, Limits(n))
+    assert validate([one.row() for one in of.attempts], made.row()).metrics["wait_p95"] == expected
 
 
 @pytest.mark.parametrize(
