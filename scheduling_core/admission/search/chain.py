@@ -25,7 +25,10 @@ NO_CAP = 1 << 40
 
 @dataclass(frozen=True)
 class Best:
-    """The lowest value that a chain has reached (units of the goal's profile, or MiB x ticks), and how."""
+    """The lowest value that a chain has reached with every cap kept, and how.
+
+    In units of the goal's profile, or MiB x ticks.
+    """
 
     value: int
     candidates: int
@@ -45,8 +48,8 @@ class Chain:
         self._counters = numbers(kernels, [0, 0, 0, 0])
         self.curve: list[tuple[int, int]] = []
         self._set(starts)
-        self.best = Best(self._value(), 0, tuple(int(s) for s in starts))
-        self.curve.append((0, self.best.value))
+        self.best: Best | None = None
+        self._keep_if_better()
 
     @property
     def candidates(self) -> int:
@@ -67,16 +70,15 @@ class Chain:
             self._random, self._starts, self._n, self._profiles, self._horizon, self._blocks,
             self.problem.limits.slots, self._price, WINDOW, enough, self._cap, self._scale, *self._arrays,
         )  # fmt: skip
-        if self._counters[1] == 0 and (value := self._value()) < self.best.value:
-            self.best = Best(value, self.candidates, tuple(int(s) for s in self._starts))
-            self.curve.append((self.candidates, value))
+        self._keep_if_better()
 
     def state(self) -> dict[str, Any]:
         """All that `resume` needs, as plain JSON."""
         return {
             "starts": [int(s) for s in self._starts], "random": [int(s) for s in self._random],
             "counters": [int(c) for c in self._counters], "caps": [int(c) for c in self._cap],
-            "best": [self.best.value, self.best.candidates, list(self.best.starts)], "curve": self.curve,
+            "best": None if self.best is None else [self.best.value, self.best.candidates, self.best.starts],
+            "curve": self.curve,
         }  # fmt: skip
 
     def resume(self, state: dict[str, Any]) -> None:
@@ -89,17 +91,27 @@ class Chain:
         for k, value in enumerate(state["random"]):
             self._random[k] = value
         self._counters[0], self._counters[2] = state["counters"][0], state["counters"][2]
-        value, candidates, starts = state["best"]
-        self.best = Best(value, candidates, tuple(starts))
+        self.best = None
+        if state["best"] is not None:
+            value, candidates, starts = state["best"]
+            self.best = Best(value, candidates, tuple(starts))
         self.curve = [(a, b) for a, b in state["curve"]]
 
     def _lower(self) -> None:
         """Every cap is kept: ask for less than the best."""
-        r = self._goal
-        self._cap[r] = self.best.value - 1
+        assert self.best is not None
+        self._cap[self._goal] = self.best.value - 1
         self._counters[1] = self.kernels.recount(
             self._use, self._over, self._profiles, self._horizon, self._blocks, self._cap, self._scale
         )
+
+    def _keep_if_better(self) -> None:
+        if self._counters[1] > 0:
+            return
+        value = self._value()
+        if self.best is None or value < self.best.value:
+            self.best = Best(value, self.candidates, tuple(int(s) for s in self._starts))
+            self.curve.append((self.candidates, value))
 
     def _value(self) -> int:
         if self._price:

@@ -37,13 +37,17 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class ChainReport:
-    """How one chain went. `curve` : (candidates of this chain, value) each time that it found better."""
+    """How one chain went; value None: it found no schedule that keeps every limit.
+
+    In units of the problem's profile. `curve` : (candidates of this chain, value) each time that it found
+    better.
+    """
 
     number: int
     priority: str
     candidates: int
     moves: int
-    value: int
+    value: int | None
     curve: tuple[tuple[int, int], ...]
 
 
@@ -154,8 +158,13 @@ def _result(
             problem.workload, e["starts"], problem.policy, problem.limits, method="search",
             goal=str(problem.goal), seed=seed, budget=budget, chains=len(ended), chain=e["number"],
         )
-        for e in ended
+        for e in ended if e["starts"] is not None
     ]  # fmt: skip
+    if not schedules:
+        raise SchedulingError(
+            f"No schedule that keeps every limit was found among {sum(e['candidates'] for e in ended):,} "
+            "candidates; whether there is one isn't known."
+        )
     figures = [metrics(problem.workload, s) for s in schedules]
     values = [value_of(problem, m) for m in figures]
     best = min(range(len(values)), key=lambda k: (values[k], k))
@@ -236,7 +245,7 @@ def _run(task: _Task, stop: Callable[[], bool], tell: Callable[[int], None]) -> 
     saved = time.monotonic()
     stopped = "budget"
     while chain.candidates < task.budget:
-        if chain.best.value <= task.floor:
+        if chain.best is not None and chain.best.value <= task.floor:
             stopped = "bound"
             break
         if stop():
@@ -254,7 +263,8 @@ def _run(task: _Task, stop: Callable[[], bool], tell: Callable[[int], None]) -> 
         _save(chain, task.checkpoint, said)
     return {
         "number": task.number, "priority": task.priority, "candidates": chain.candidates,
-        "moves": chain.moves, "best": chain.best.value, "starts": list(chain.best.starts),
+        "moves": chain.moves, "best": None if chain.best is None else chain.best.value,
+        "starts": None if chain.best is None else list(chain.best.starts),
         "curve": chain.curve, "stopped": stopped,
     }  # fmt: skip
 

@@ -1,7 +1,7 @@
 """Several goals at once: whole schedules of which none is worse in one goal without being better in another.
 
-By epsilon constraints (Y. Y. Haimes, L. S. Lasdon and D. A. Wismer, IEEE Trans. SMC 1, 1971): one goal is made
-as low as can be while the others keep caps, from what each reaches alone up to what FIFO takes.
+By epsilon constraints (Y. Y. Haimes, L. S. Lasdon and D. A. Wismer, IEEE Trans. SMC 1, 1971): one goal is
+made as low as can be while the others keep caps, from what each reaches alone up to what FIFO takes.
 """
 
 from __future__ import annotations
@@ -129,8 +129,8 @@ def front(
         )  # fmt: skip
         done += result.candidates
         name = f"lowest {main} with " + ", ".join(f"{g} <= {c}" for g, c in zip(capped, caps, strict=True))
-        starts = result.schedule.starts
-        found.append((name, schedule_of(workload, starts, policy, limits, **dict(result.schedule.made_by))))
+        made = replace(result.schedule, limits=limits)  # the caps were the search's, not the schedule's
+        found.append((name, made))
     points = _points(workload, found, problems, goals)
     scaled = [
         tuple(v / r if r else 0.0 for v, r in zip(p.values, reference, strict=True))
