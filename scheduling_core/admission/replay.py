@@ -6,6 +6,7 @@ import heapq
 from collections.abc import Sequence
 
 from scheduling_core.admission.attempts import Workload
+from scheduling_core.admission.kernels.calls import admission_starts
 from scheduling_core.admission.schedule import (
     NOTHING_KEPT,
     ImageStore,
@@ -31,6 +32,7 @@ def list_admission(
 
     demands (n, R) are held from start to end; a job starts at the first tick, no earlier than its release
     and the start of the one before it, at which all fit. Ends free what they held before a start takes it.
+    `kernels.calls.admission_starts` gives the same, faster.
 
     Raises
     ------
@@ -77,7 +79,7 @@ def fifo(
     enough = [sum(row[r] for row in wanted) for r in range(len(DEMANDS))]
     given = [limits.slots, limits.cpu_milli, limits.ram_kib, limits.disk_kib]
     capacities = [e if g is None else g for g, e in zip(given, enough, strict=True)]
-    starts = list_admission(
+    starts = admission_starts(
         [a.ticks for a in attempts], [a.release for a in attempts], wanted, capacities,
         range(len(attempts)) if order is None else order,
     )  # fmt: skip
