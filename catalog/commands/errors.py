@@ -40,8 +40,9 @@ def _library_errors() -> tuple[type[Exception], ...]:
     from catalog.lookup import NotFound
     from classifiers.errors import ClassifierError
     from ingest.errors import IngestError
+    from scheduling_core.errors import SchedulingError
 
-    return (ArtifactError, CatalogError, ClassifierError, IngestError, NotFound)
+    return (ArtifactError, CatalogError, ClassifierError, IngestError, NotFound, SchedulingError)
 
 
 def _explain_sqlite(error: sqlite3.Error) -> str | None:

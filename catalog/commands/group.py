@@ -33,6 +33,7 @@ COMMANDS = {
     "browse": "browse",
     "screen": "screen",
     "classify": "classify",
+    "schedule": "schedule",
     "seal": "seal",
     "schema": "schema",
 }

@@ -1,0 +1,70 @@
+"""`proofshelf schedule admission replay`."""
+
+from pathlib import Path
+
+import click
+
+from catalog.commands.options import json_option
+from catalog.commands.output import heading, print_json, say
+from catalog.commands.schedule.admission.tables import entries_json, show_entries, show_marks
+from catalog.commands.schedule.admission.workloads import read, workload_options
+from catalog.commands.words import count
+
+
+@click.command("replay")
+@workload_options
+@click.option("--slots", type=click.IntRange(1), required=True, help="Attempts that may run at once.")
+@click.option("--first", type=click.IntRange(1), metavar="N",
+              help="Only the first N attempts of each task, by their logged start.")  # fmt: skip
+@json_option
+def command(
+    path: Path, tasks: Path | None, assumed: tuple[str, ...], slots: int, first: int | None, as_json: bool
+) -> None:
+    """Replay attempts in the order of their arrival (FIFO).
+
+    Told for all attempts as logged and for those that ended cleanly, each with quotas held whole (W) and
+    with CPU and RAM released during model calls (A); and as they really ran, where starts are logged.
+
+    \b
+    Examples:
+      proofshelf schedule admission replay attempts.jsonl --slots 4
+    """
+    from scheduling_core.admission.attempts import Stratum, Workload
+    from scheduling_core.admission.book import Entry, book
+    from scheduling_core.admission.metrics import saved_share
+    from scheduling_core.admission.replay import as_run, fifo
+    from scheduling_core.admission.schedule import Limits, Policy
+
+    found = read(path, tasks, assumed)
+    told: dict[Stratum, tuple[Workload, tuple[Entry, ...], float | None]] = {}
+    for stratum in Stratum:
+        whole = found.workload if first is None else found.workload.first_of_each_task(first)
+        workload = whole.stratum(stratum)
+        if not len(workload):
+            told[stratum] = (workload, (), None)
+            continue
+        limits = Limits(slots)
+        schedules = {f"fifo {policy}": fifo(workload, limits, policy) for policy in Policy}
+        if all(a.started is not None for a in workload.attempts):
+            ran = as_run(workload, Limits(len(workload)), Policy.WHOLE)
+            schedules["as run W"] = ran
+        told[stratum] = (workload, book(workload, schedules), float(saved_share(workload)))
+    if as_json:
+        print_json({
+            str(stratum): {
+                "workload": workload.name, "workload_sha256": workload.sha256, "attempts": len(workload),
+                "synthetic": workload.synthetic, "quota_hours_not_reserved_under_a": share,
+                "schedules": entries_json(entries),
+            }
+            for stratum, (workload, entries, share) in told.items()
+        })  # fmt: skip
+        return
+    for stratum, (workload, entries, share) in told.items():
+        heading(f"{workload.name if len(workload) else stratum}: {count(len(workload), 'attempt')}")
+        if not entries:
+            say("nothing to replay", indent=2)
+            continue
+        show_entries(entries)
+        say(f"Policy A reserves {100 * (share or 0):.1f} % fewer quota-hours of RAM than W, in any schedule.",
+            indent=2)  # fmt: skip
+        show_marks(entries)
