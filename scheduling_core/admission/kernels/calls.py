@@ -72,8 +72,7 @@ def serial_starts(
 
 def sgs_scratch(n: int, resources: int) -> list[int]:
     """Lengths of the scratch that `sgs.schedule` takes after the starts, in its order."""
-    pieces = 2 * n + 1
-    return [(n + 1) * resources, n + 1, pieces, pieces, pieces * resources, pieces]
+    return [(n + 1) * resources, n + 1, (2 * n + 1) * (sgs.FREE + resources)]
 
 
 def whole_uses(

@@ -1,8 +1,9 @@
 """Kernel: serial schedule generation, each attempt at its earliest feasible start in the order of a list.
 
 Kolisch (EJOR 90, 1996), section 2.1, without precedence. What is free over time is a skyline: a linked list
-of pieces, each with begin, end and what is free of every resource in it. A piece that no attempt still to
-come can use is taken out and never looked at again.
+of pieces of time. The numbers of a piece lie side by side, so that a look at it is a look at one place of
+memory: BEGIN, END, AFTER (where the next piece lies) and from FREE on what is free of every resource. A piece
+that no attempt still to come can use is taken out and never looked at again; its place is used anew.
 """
 
 from __future__ import annotations
@@ -11,39 +12,30 @@ from scheduling_core.compiled import kernel
 
 FAR = 1 << 62
 """The end of the last piece."""
+WHOLE = FAR - 1
+"""Mask that changes no index, but shows the compiler that none is negative: it then drops its check."""
+BEGIN, END, AFTER, FREE = 0, 1, 2, 3
 
 
 @kernel
-def schedule(
-    durations, releases, demands, capacities, order, starts, least, earliest, begins, ends, free, after
-):
+def schedule(durations, releases, demands, capacities, order, starts, least, earliest, pieces):
     """Starts (n,) of attempts that hold demands (n, R), flat, from start to end, half-open.
 
     An attempt of 0 ticks starts at its release. Scratch: least (n + 1, R) and earliest (n + 1,), the lowest
-    demands and release from a place in the order on; begins, ends, after (2 n + 1,) and free (2 n + 1, R),
-    the pieces. Returns -1, or the first attempt in the order that passes a capacity by itself.
+    demands and release from a place in the order on; pieces (2 n + 1, FREE + R). Returns -1, or the first
+    attempt in the order that passes a capacity by itself.
     """
     n = len(order)
     resources = len(capacities)
+    look_ahead(releases, demands, order, least, earliest, resources)
+    pieces[BEGIN] = 0
+    pieces[END] = FAR
+    pieces[AFTER] = -1
     for r in range(resources):
-        least[n * resources + r] = 0
-        free[r] = capacities[r]
-    earliest[n] = 0
-    for place in range(n - 1, -1, -1):
-        job = order[place]
-        earliest[place] = releases[job]
-        if place < n - 1:
-            earliest[place] = min(earliest[place], earliest[place + 1])
-        for r in range(resources):
-            lowest = demands[job * resources + r]
-            if place < n - 1:
-                lowest = min(lowest, least[(place + 1) * resources + r])
-            least[place * resources + r] = lowest
-    begins[0] = 0
-    ends[0] = FAR
-    after[0] = -1
+        pieces[FREE + r] = capacities[r]
     head = 0
-    pieces = 1
+    spare = -1  # places of pieces taken out, linked like those in use
+    unused = FREE + resources
     for place in range(n):
         job = order[place]
         row = job * resources
@@ -55,55 +47,73 @@ def schedule(
         if duration == 0:
             starts[job] = begin
             continue
-        while ends[head] <= earliest[place] or is_below(free, head, least, place, resources):
-            head = after[head]
+        ahead = place * resources
+        while pieces[head + END] <= earliest[place] or is_below(pieces, head, least, ahead, resources):
+            following = pieces[head + AFTER]
+            pieces[head + AFTER] = spare
+            spare = head
+            head = following
 
-        piece = head
         before = -1
-        while ends[piece] <= begin:
+        piece = head
+        while pieces[piece + END] <= begin:
             before = piece
-            piece = after[piece]
+            piece = pieces[piece + AFTER]
         first = piece  # of the pieces that would hold the attempt
-        begin = max(begin, begins[first])
+        begin = max(begin, pieces[first + BEGIN])
+        last_before = before
         while True:
-            if is_below(free, piece, demands, job, resources):
-                before = piece
-                piece = after[piece]
-                first = piece
-                begin = begins[piece]
-                continue
-            if ends[piece] - begin >= duration:
+            if is_below(pieces, piece, demands, row, resources):
+                last_before = piece
+                piece = pieces[piece + AFTER]
+            elif pieces[piece + END] - begin >= duration:
                 break
-            following = after[piece]
-            if begins[following] != ends[piece]:  # pieces between were taken out
-                before = piece
-                first = following
-                begin = begins[following]
-            piece = following
+            else:
+                last_before = piece
+                piece = pieces[piece + AFTER]
+                if pieces[piece + BEGIN] == pieces[last_before + END]:
+                    continue  # none was taken out between the two
+            before = last_before
+            first = piece
+            begin = pieces[piece + BEGIN]
         starts[job] = begin
         end = begin + duration
 
-        if begins[first] < begin:  # the part before the start stays
-            split(first, begin, pieces, begins, ends, after, free, resources)
-            before = first
-            if piece == first:
-                piece = pieces
-            first = pieces
-            pieces += 1
-        if end < ends[piece]:  # and the part after the end
-            split(piece, end, pieces, begins, ends, after, free, resources)
-            pieces += 1
-        stop = after[piece]
+        for tick in (begin, end):  # the parts before the start and after the end stay as they are
+            cut = first if tick == begin else piece
+            if pieces[cut + BEGIN] < tick < pieces[cut + END]:
+                new = spare
+                if new >= 0:
+                    spare = pieces[new + AFTER]
+                else:
+                    new = unused
+                    unused += FREE + resources
+                pieces[new + BEGIN] = tick
+                pieces[new + END] = pieces[cut + END]
+                pieces[new + AFTER] = pieces[cut + AFTER]
+                for r in range(FREE, FREE + resources):
+                    pieces[new + r] = pieces[cut + r]
+                pieces[cut + END] = tick
+                pieces[cut + AFTER] = new
+                if tick == begin:
+                    before = first
+                    if piece == first:
+                        piece = new
+                    first = new
+        stop = pieces[piece + AFTER]
         piece = first
+        ahead += resources
         while piece != stop:
             for r in range(resources):
-                free[piece * resources + r] -= demands[row + r]
-            following = after[piece]
-            if is_below(free, piece, least, place + 1, resources):
+                pieces[piece + FREE + r] -= demands[row + r]
+            following = pieces[piece + AFTER]
+            if is_below(pieces, piece, least, ahead, resources):
                 if before < 0:
                     head = following
                 else:
-                    after[before] = following
+                    pieces[before + AFTER] = following
+                pieces[piece + AFTER] = spare
+                spare = piece
             else:
                 before = piece
             piece = following
@@ -111,21 +121,26 @@ def schedule(
 
 
 @kernel
-def is_below(free, piece, wanted, row, resources):
-    """Whether less of any resource is free in a piece than a row wants."""
-    below = False
+def look_ahead(releases, demands, order, least, earliest, resources):
+    """Fill `least` and `earliest`; after the last place nothing is wanted, and everything is of use."""
+    n = len(order)
+    earliest[n] = FAR
     for r in range(resources):
-        below |= free[piece * resources + r] < wanted[row * resources + r]
-    return below
+        least[n * resources + r] = FAR
+    for place in range(n - 1, -1, -1):
+        job = order[place]
+        earliest[place] = min(earliest[place + 1], releases[job])
+        for r in range(resources):
+            following = least[(place + 1) * resources + r]
+            least[place * resources + r] = min(following, demands[job * resources + r])
+    for r in range(resources):
+        least[n * resources + r] = 0
 
 
 @kernel
-def split(piece, tick, new, begins, ends, after, free, resources):
-    """Cut a piece at a tick within it; the part from there on is piece `new`."""
-    begins[new] = tick
-    ends[new] = ends[piece]
-    after[new] = after[piece]
-    for r in range(resources):
-        free[new * resources + r] = free[piece * resources + r]
-    ends[piece] = tick
-    after[piece] = new
+def is_below(pieces, piece, wanted, row, resources):
+    """Whether less of any resource is free in a piece than a row wants."""
+    r = 0
+    while r < resources and pieces[(piece + FREE + r) & WHOLE] >= wanted[(row + r) & WHOLE]:
+        r += 1
+    return r < resources
