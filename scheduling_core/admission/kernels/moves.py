@@ -184,8 +184,9 @@ def best_start(
 ):  # fmt: skip
     """The start in low..high at which attempt i, which is taken out, costs least, and no more than `best`.
 
-    Starts at which a slot is missing aren't candidates. out : [start or -1, its cost, candidates]. Equal
-    costs are chosen among at random. Each profile's cost at a start is a difference of prefix sums, so a
+    Starts at which a slot is missing aren't candidates. out : [start or -1, its cost, candidates]. They are
+    looked at from a random one on, round the window; the first that costs nothing is taken, and equal costs
+    are chosen among at random. Each profile's cost at a start is a difference of prefix sums, so a
     candidate costs as many steps as the attempt has segments.
     """
     d = duration[i]
@@ -220,39 +221,48 @@ def best_start(
                         g -= before * before
                 g = g * scale[profiles] + price * w
             gain[store + t + 1] = gain[store + t] + g
-    blocked = low - 1  # the last tick without a free slot among those seen
-    for t in range(low, low + d - 1):
-        if slots[t] >= most:
-            blocked = t
     found = -1
     ties = 0
     looked = 0
-    for s in range(low, high + 1):
-        if slots[s + d - 1] >= most:
-            blocked = s + d - 1
-        if blocked >= s:
+    middle = low + draw(random, high - low + 1)
+    for part in range(2):
+        begin, end = middle, high
+        if part == 1:
+            begin, end = low, middle - 1
+        if end < begin or (found >= 0 and best == 0):
             continue
-        looked += 1
-        cost = 0
-        if images:
-            cost = gain[store + s - low + d] - gain[store + s - low]
-        for r in range(profiles):
-            base = r * (horizon + 1) + s - low
-            for x in range(ptr[r * n + i], ptr[r * n + i + 1]):
-                if cost > best:
-                    break
-                a = base + off[x]
-                cost += gain[a + length[x]] - gain[a]
-        if cost > best:
-            continue
-        if cost < best or found < 0:
-            best = cost
-            found = s
-            ties = 1
-        else:
-            ties += 1
-            if draw(random, ties) == 0:
+        blocked = begin - 1  # the last tick without a free slot among those seen
+        for t in range(begin, begin + d - 1):
+            if slots[t] >= most:
+                blocked = t
+        for s in range(begin, end + 1):
+            if slots[s + d - 1] >= most:
+                blocked = s + d - 1
+            if blocked >= s:
+                continue
+            looked += 1
+            cost = 0
+            if images:
+                cost = gain[store + s - low + d] - gain[store + s - low]
+            for r in range(profiles):
+                base = r * (horizon + 1) + s - low
+                for x in range(ptr[r * n + i], ptr[r * n + i + 1]):
+                    if cost > best:
+                        break
+                    a = base + off[x]
+                    cost += gain[a + length[x]] - gain[a]
+            if cost > best:
+                continue
+            if cost < best or found < 0:
+                best = cost
                 found = s
+                ties = 1
+                if best == 0:  # nothing costs less
+                    break
+            else:
+                ties += 1
+                if draw(random, ties) == 0:
+                    found = s
     out[0] = found
     out[1] = best
     out[2] = looked
