@@ -9,6 +9,9 @@ from scheduling_core.compiled import numbers
 from scheduling_core.rcpsp import deadlines
 from scheduling_core.rcpsp.project import Project
 
+MOST_WORK = 1 << 58
+"""Jobs x capacity x makespan up to which sums of work stay well within 64 bits."""
+
 
 @dataclass(frozen=True)
 class Bound:
@@ -44,11 +47,13 @@ def lower_bound(project: Project, longest: int, module: ModuleType = deadlines) 
 
     A deadline that `deadlines.refuted` shows to be too early raises the bound above it; such deadlines are
     sought by halving (destructive improvement: Klein and Scholl 1999, European Journal of Operational
-    Research 112).
+    Research 112). None is sought where the work of all jobs might not fit into 64 bits.
     """
     path, area = critical_path(project), resource_area(project)
     best = Bound(path, "critical path") if path >= area else Bound(area, "resource area")
     low, high = best.makespan, longest
+    if len(project) * max(project.capacities, default=0) * longest > MOST_WORK:
+        return best
     while low < high:
         deadline = (low + high) // 2
         if module.refuted(_windows(module, project, deadline)):

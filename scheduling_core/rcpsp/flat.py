@@ -65,7 +65,14 @@ class Pool(NamedTuple):
 
 
 def flatten(module: ModuleType, project: Project) -> Flat:
-    """A project in the form that the kernels of `module` take."""
+    """A project in the form that the kernels of `module` take.
+
+    Raises
+    ------
+    SchedulingError : where a capacity is too much for a word, or the durations for a profile.
+    """
+    full, guards, demands = _packed(project)
+    _check_profile(project.horizon, len(full))
     ends: list[int] = []
     before: list[int] = []
     for neighbours in (project.predecessors, project.successors):
@@ -75,7 +82,6 @@ def flatten(module: ModuleType, project: Project) -> Flat:
         ends.append(len(before))
     order = project.topological_order
     urgency = [*project.tails, *project.heads]
-    full, guards, demands = _packed(project)
     values = (project.durations, ends, before, (*order, *order[::-1]), urgency, full, guards, demands)
     return Flat(*(numbers(module, list(v)) for v in values))
 
@@ -87,12 +93,8 @@ def room_for(module: ModuleType, flat: Flat, horizon: int) -> Room:
     ------
     SchedulingError : where a profile of that length is too much.
     """
-    n, words = len(flat.durations), len(flat.full)
-    if horizon * words > MOST_WORDS:
-        raise SchedulingError(
-            f"The durations add up to {horizon}, with {words} words of resources for each unit of time; "
-            f"expected a product of at most {MOST_WORDS}: use coarser units."
-        )
+    n = len(flat.durations)
+    _check_profile(horizon, len(flat.full))
     free = [int(word) for word in flat.full] * horizon
     sizes = (horizon + 2, *[n] * 4)
     return Room(numbers(module, free), *(numbers(module, [0] * size) for size in sizes))
@@ -109,6 +111,14 @@ def chance_from(module: ModuleType, seed: int) -> Any:
     """State (2,) of the random numbers for a seed."""
     first, second = MODULI
     return numbers(module, [1 + seed % (first - 1), 1 + (7919 * seed + 12_345) % (second - 1)])
+
+
+def _check_profile(horizon: int, words: int) -> None:
+    if horizon * words > MOST_WORDS:
+        raise SchedulingError(
+            f"A schedule may last {horizon}, with {words} words of resources for each unit of time; "
+            f"expected a product of at most {MOST_WORDS}: use coarser units."
+        )
 
 
 def _packed(project: Project) -> tuple[list[int], list[int], list[int]]:

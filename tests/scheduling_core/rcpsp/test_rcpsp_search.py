@@ -93,6 +93,14 @@ def test_what_is_refused(area: Path) -> None:
         Project((1, 1), ((),), (), ((), ()))
 
 
+def test_work_beyond_64_bits_proves_nothing_false() -> None:
+    """Two jobs that each take half of a capacity near 2^61 run side by side: 4 units of time."""
+    large = (1 << 61) - 1
+    project = Project((4, 4), ((large // 2,), (large // 2,)), (large,), ((), ()))
+    assert lower_bound(project, 8) == Bound(4, "critical path")
+    assert search(project, 10, 1).makespan == 4
+
+
 def test_jobs_that_take_no_time_or_nothing() -> None:
     assert search(Project((0, 0), ((), ()), (), ((1,), ())), 10, 1).makespan == 0
     assert search(Project((2, 3), ((0,), (0,)), (0,), ((), ())), 10, 1).makespan == 3
