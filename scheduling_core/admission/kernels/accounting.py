@@ -47,12 +47,12 @@ def admit(durations, releases, demands, capacities, order, bits, starts, free, h
                 return job
         now = max(now, releases[job])
         while True:
-            first = min(heap[1], heap[2]) if is_open else heap[0]
             fits = True
             for r in range(resources):
                 fits &= demands[row + r] <= free[r]
-            if fits and first >> bits > now:
+            if fits:  # who ended before and isn't needed stays in the heap
                 break
+            first = min(heap[1], heap[2]) if is_open else heap[0]
             now = max(now, first >> bits)
             ended = (first & mask) * resources
             for r in range(resources):
