@@ -94,9 +94,9 @@ def test_what_is_refused(area: Path) -> None:
 
 
 def test_work_beyond_64_bits_proves_nothing_false() -> None:
-    """Two jobs that each take half of a capacity near 2^61 run side by side: 4 units of time."""
+    """Two jobs that take 1 of a capacity near 2^61 run side by side; 5 times it, in 64 bits, is negative."""
     large = (1 << 61) - 1
-    project = Project((4, 4), ((large // 2,), (large // 2,)), (large,), ((), ()))
+    project = Project((4, 4), ((1,), (1,)), (large,), ((), ()))
     assert lower_bound(project, 8) == Bound(4, "critical path")
     assert search(project, 10, 1).makespan == 4
 
