@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from scheduling_core.admission.kernels import moves
+from scheduling_core.admission.metrics import use_of
 from scheduling_core.admission.search.problem import Measure, Problem, Resource
 from scheduling_core.compiled import numbers
 from scheduling_core.errors import SchedulingError
@@ -167,7 +168,23 @@ class Chain:
         self._starts = numbers(made, [-1] * self._n)
 
     def _set(self, starts: Sequence[int]) -> None:
-        """Let every attempt hold what it takes at these starts, on an empty grid."""
+        """Let every attempt hold what it takes at these starts, on an empty grid.
+
+        Raises SchedulingError for a start outside the grid, which compiled code would not notice, and for
+        more attempts at once than there are slots, which no move would mend.
+        """
+        attempts = self.problem.workload.attempts
+        for attempt, start in zip(attempts, starts, strict=True):
+            if not attempt.release <= start <= self._horizon - attempt.ticks:
+                raise SchedulingError(
+                    f"Attempt {attempt.id} can't start at tick {start}: it is released at {attempt.release}, "
+                    f"lasts {attempt.ticks} and has to end by {self._horizon}."
+                )
+        running = use_of((s, s + a.ticks, 1) for a, s in zip(attempts, starts, strict=True)).peak
+        if running > self.problem.limits.slots:
+            raise SchedulingError(
+                f"{running} attempts run at once on {self.problem.limits.slots} slots, so nothing begins here."
+            )
         for values in (self._use, self._over, self._slots):
             for k in range(len(values)):
                 values[k] = 0
