@@ -183,7 +183,7 @@ class Chain:
         running = use_of((s, s + a.ticks, 1) for a, s in zip(attempts, starts, strict=True)).peak
         if running > self.problem.limits.slots:
             raise SchedulingError(
-                f"{running} attempts run at once on {self.problem.limits.slots} slots, so nothing begins here."
+                f"{running} attempts run at once on {self.problem.limits.slots} slots, expected no more."
             )
         for values in (self._use, self._over, self._slots):
             for k in range(len(values)):
