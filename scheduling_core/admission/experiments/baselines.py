@@ -89,7 +89,10 @@ def run(
         {str(goal).replace(" ", "_"): _bars(found, kinds, goal) for goal in goals}
         | {"trade_off": _trade_off(found, kinds, goals)},
         made,
-        assumed(workload, aging),
+        [
+            "The baselines that predict know every length exactly, which no real admission does.",
+            *assumed(workload, aging),
+        ],
     )  # fmt: skip
 
 
@@ -114,7 +117,6 @@ def with_deadline(workload: Workload, limits: Limits) -> Limits:
 def assumed(workload: Workload, aging: int) -> list[str]:
     """What the baselines take for granted on this workload, a sentence each."""
     found = [
-        "The baselines that predict know every length exactly, which no real admission does.",
         "An admission takes slots, CPU, RAM and disk whole from start to end; it can't count on what a model "
         "call releases.",
         f"Aging takes {aging} ticks of 0.1 s off a predicted length for each later arrival that started "
