@@ -1,6 +1,7 @@
 """Labels that are known already, as a pool to simulate a screening on.
 
-A work whose label is unknown is left out and counted: it is not irrelevant.
+A record whose label is unknown is left out and counted: it is not irrelevant. So is one without text, and
+one that can't be read, each under its own cause.
 """
 
 import sqlite3
@@ -19,17 +20,36 @@ from classifiers.active.simulate import Progress, Simulation, Strategy, simulate
 from classifiers.features import Document
 from ingest.labels import read_labels
 from ingest.readers import read
+from ingest.readers.table import NO_TITLE, untitled
+from ingest.sources import only_text, open_source
 from schema.states import Estimand, Status
 from schema.work import Rejected, Work
 
 TOLD = ("wss_at_95", "wss_at_100", "recall_after_10", "erf_after_10", "atd", "atd_normalised", "ndcg")
 """What is told of a simulation, in the order in which it is told."""
+_SHOWN = 5
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Records that are no part of a pool, each counted once, by the first cause that holds.
+
+    `unknown` have no usable label, `without_text` a label and neither title nor abstract, `rejected` a row
+    or a label that can't be taken (`problems` says why of the first few), and `repeated` are further rows
+    of a record with the same label.
+    """
+
+    unknown: int = 0
+    without_text: int = 0
+    rejected: int = 0
+    repeated: int = 0
+    problems: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Labelled:
-    """A pool with where its labels come from. `ids` and `labels` are in the order of the source;
-    `unknown` works were left out. `statuses` are those of the votes; a file's labels have none."""
+    """A pool with where its labels come from. `ids` and `labels` are in the order of the source.
+    `statuses` are those of the votes; a file's labels have none."""
 
     source: str
     question: str
@@ -37,7 +57,7 @@ class Labelled:
     statuses: tuple[Status, ...]
     ids: tuple[str, ...]
     labels: tuple[bool, ...]
-    unknown: int
+    left_out: LeftOut
     pool: LabelledPool
 
 
@@ -61,45 +81,76 @@ def labelled_round(
     """The works of a round with the label that its votes give: one rater's, or the panel's estimand."""
     table = screening_queries.rating_table(db, round_, category)
     columns = _columns(table, rater)
-    ids: list[str] = []
+    works: list[str] = []
     labels: list[bool] = []
     for work, row in zip(table.works, table.votes, strict=True):
         label = panel_answer([row[c] for c in columns], which)
         if label is not None:
-            ids.append(work)
+            works.append(work)
             labels.append(label)
     by = rater if rater is not None else f"{which} of {', '.join(table.raters)}"
-    if not ids:
+    if not works:
         raise CatalogError(
             f"round {round_}: no work has a label by {by}; a panel gives one where all of it has voted"
         )
-    documents = [document(work, queries.bibliographic_record(db, work)) for work in ids]
+    documents = [document(work, queries.bibliographic_record(db, work)) for work in works]
     statuses = tuple(dict.fromkeys(table.statuses[c] for c in columns))
     question = "in scope" if category is None else category
-    return _labelled(f"round {round_}", question, by, statuses, ids, labels, len(table.works), documents)
+    left_out = LeftOut(unknown=len(table.works) - len(works))
+    return _labelled(f"round {round_}", question, by, statuses, labels, left_out, documents)
 
 
 def labelled_file(path: Path, column: str | None) -> Labelled:
-    """The records of a table that has a column of labels beside them, such as ASReview's data sets."""
-    reading = read(path)
-    works: dict[int, tuple[str, Work]] = {}
-    for record in reading.records:
-        if not isinstance(record, Rejected) and record.line is not None:
-            works[record.line] = (record.key or f"line-{record.line}", record.work)
+    """The records of a table that has a column of labels beside them, such as ASReview's data sets.
+
+    A record without a title is read by its abstract.
+    """
+    texts: dict[int, Document] = {}
+    refused: dict[int, str] = {}
+    for record in read(path).records:
+        if record.line is None:
+            continue
+        if isinstance(record, Rejected):
+            refused[record.line] = record.reason
+        else:
+            texts[record.line] = document(record.key or f"line-{record.line}", record.work)
+    texts |= _untitled(path, {text.id for text in texts.values()})
     found = read_labels(path, column)
-    ids: list[str] = []
-    labels: list[bool] = []
-    documents: list[Document] = []
+    chosen: list[tuple[Document, bool]] = []
+    problems = [(row.line, row.reason) for row in found.rejected]
+    unknown = without_text = 0
     for row in found.rows:
-        if row.line in works and row.value != "unknown":
-            key, work = works[row.line]
-            ids.append(key)
-            labels.append(row.value == "included")
-            documents.append(document(key, work))
-    if not ids:
+        if row.value == "unknown":
+            unknown += 1
+        elif row.line in texts:
+            chosen.append((texts[row.line], row.value == "included"))
+        elif refused.get(row.line, "").startswith(NO_TITLE):
+            without_text += 1
+        else:
+            problems.append((row.line, refused.get(row.line, "no record starts in this line")))
+    if not chosen:
         raise CatalogError(f"{path.name}: no row has both a record and a label; expected a table with both")
-    total = len(found.rows) + len(found.rejected)
-    return _labelled(path.name, found.column, "the file", (), ids, labels, total, documents)
+    problems.sort(key=lambda problem: (problem[0] is None, problem[0] or 0))
+    left_out = LeftOut(
+        unknown, without_text, len(problems), len(found.repeated),
+        tuple(f"{path.name}{'' if n is None else f' line {n}'}: {why}" for n, why in problems[:_SHOWN]),
+    )  # fmt: skip
+    documents, labels = [text for text, _ in chosen], [label for _, label in chosen]
+    return _labelled(path.name, found.column, "the file", (), labels, left_out, documents)
+
+
+def _untitled(path: Path, taken: set[str]) -> dict[int, Document]:
+    """Line -> the record of a row that has an abstract and no title."""
+    found = {}
+    with open_source(path).members() as members, only_text(members, path.name)[0].text() as text:
+        for row in untitled(text):
+            key = row.key if row.key and row.key not in taken else f"line-{row.line}"
+            taken.add(key)
+            found[row.line] = Document(
+                id=key, abstract=row.abstract, venue=row.venue, topics=row.topics, field=row.field,
+                language=row.language, type=row.type, year=row.year,
+            )  # fmt: skip
+    return found
 
 
 def document(key: str, work: Work) -> Document:
@@ -165,8 +216,9 @@ def _columns(table: RatingTable, rater: str | None) -> list[int]:
 
 
 def _labelled(
-    source: str, question: str, by: str, statuses: tuple[Status, ...], ids: list[str], labels: list[bool],
-    total: int, documents: list[Document],
+    source: str, question: str, by: str, statuses: tuple[Status, ...], labels: list[bool], left_out: LeftOut,
+    documents: list[Document],
 ) -> Labelled:  # fmt: skip
     pool = LabelledPool.of(documents, labels)
-    return Labelled(source, question, by, statuses, tuple(ids), tuple(labels), total - len(ids), pool)
+    ids = tuple(document.id for document in documents)
+    return Labelled(source, question, by, statuses, ids, tuple(labels), left_out, pool)

@@ -6,8 +6,9 @@ what is said in the notes; a column of labels is no part of a work (`ingest.labe
 
 import io
 import re
-from collections.abc import Iterator, Mapping
-from typing import TextIO
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TextIO
 
 from pydantic import ValidationError
 
@@ -40,6 +41,8 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "arxiv": ("arxiv", "arxiv_id"),
     "url": ("url", "urls", "link", "ur"),
 }  # fmt: skip
+NO_TITLE = "the row has no title"
+"""How the reason begins for which a row without a title is rejected."""
 _KNOWN = frozenset(name for names in FIELDS.values() for name in names)
 _SCHEMES = ("openalex", "doi", "pmid", "arxiv", "url")
 _YEAR = re.compile(r"(?<![0-9])[12][0-9]{3}(?![0-9])")
@@ -84,6 +87,37 @@ def stream(text: TextIO) -> Iterator[Parsed | Rejected]:
         yield row if isinstance(row, Rejected) else _record(row, header, columns, keys)
 
 
+@dataclass(frozen=True)
+class Untitled:
+    """A row that has an abstract and no title: too little for a work, enough for a classifier to read."""
+
+    line: int
+    key: str
+    abstract: str
+    venue: str | None
+    topics: tuple[str, ...]
+    field: str | None
+    language: str | None
+    type: str | None
+    year: int | None
+
+
+def untitled(text: TextIO) -> Iterator[Untitled]:
+    """The rows of a table without a title and with an abstract, which `stream` rejects."""
+    head = text.read(HEAD)
+    header = _header(head)
+    if header is None:
+        return
+    columns = header.columns(FIELDS)
+    for row in rows(_Joined(head, text), header):
+        if isinstance(row, Rejected):
+            continue
+        cell = _cells(row, columns)
+        abstract = from_html(cell("abstract"))
+        if abstract and not from_html(cell("title")):
+            yield Untitled(row.line, clean(cell("key")), abstract, **_described(cell, []))
+
+
 class _Joined:
     """The first part of a text, which was looked at, and the rest of it, line by line."""
 
@@ -99,14 +133,12 @@ class _Joined:
 
 
 def _record(row: Row, header: Header, columns: Mapping[str, int], keys: Keys) -> Parsed | Rejected:
-    def cell(field: str) -> str:
-        return row.cells[columns[field]] if field in columns else ""
-
+    cell = _cells(row, columns)
     title = from_html(cell("title"))
     if not title:
         empty = not any(text.strip() for text in row.cells)
         said = "every cell of the row is empty" if empty else f"{header.names[columns['title']]!r} is empty"
-        return Rejected(line=row.line, raw=row.raw, reason=f"the row has no title: {said}")
+        return Rejected(line=row.line, raw=row.raw, reason=f"{NO_TITLE}: {said}")
     notes = list(row.notes)
     remarks: list[str] = []
     abstract = from_html(cell("abstract"))
@@ -114,13 +146,8 @@ def _record(row: Row, header: Header, columns: Mapping[str, int], keys: Keys) ->
         work = Work(
             title=title,
             authors=_authors(cell("authors"), notes, remarks),
-            year=_year(cell("year"), remarks),
-            venue=from_html(cell("venue")) or None,
-            type=clean(cell("type")) or None,
-            language=clean(cell("language")) or None,
             abstract=Abstract(text=abstract, source=_source(header, columns)) if abstract else Abstract(),
-            topics=_topics(cell("topics")),
-            field=clean(cell("field")) or None,
+            **_described(cell, remarks),
             identifiers=_identifiers(row, header, columns, notes),
             note="; ".join(remarks) or None,
         )
@@ -130,6 +157,23 @@ def _record(row: Row, header: Header, columns: Mapping[str, int], keys: Keys) ->
     key, again = keys.distinct(name, row.line)
     notes += [again] if again else []
     return Parsed(work, f"{header.raw}\n{row.raw}", row.line, key, tuple(notes))
+
+
+def _cells(row: Row, columns: Mapping[str, int]) -> Callable[[str], str]:
+    """What a row says in a field; nothing where the table has no column of it."""
+    return lambda field: row.cells[columns[field]] if field in columns else ""
+
+
+def _described(cell: Callable[[str], str], remarks: list[str]) -> dict[str, Any]:
+    """What a row says beside its title, abstract and names."""
+    return {
+        "year": _year(cell("year"), remarks),
+        "venue": from_html(cell("venue")) or None,
+        "type": clean(cell("type")) or None,
+        "language": clean(cell("language")) or None,
+        "topics": _topics(cell("topics")),
+        "field": clean(cell("field")) or None,
+    }
 
 
 def _source(header: Header, columns: Mapping[str, int]) -> str:

@@ -94,6 +94,38 @@ def test_unknown_labels_are_left_out_and_never_irrelevant(run: Any, tmp_path: Pa
     assert not {"1", "2"} & said
 
 
+def test_a_record_without_a_title_is_read_and_what_is_left_out_has_its_cause(
+    run: Any, tmp_path: Path
+) -> None:
+    rows = [
+        "record_id,title,abstract,label_included",
+        "1,Tea trial,About tea,1",
+        "2,,Tea against placebo,1",  # no title, but text
+        "3,,,1",  # nothing to read
+        "4,Soil survey,,0",
+        "5,,Porcelain and its trade,0",
+        "6,,About unknown things,",
+        "7,Garden history,,2",  # no label that there is
+        "4,Soil survey,,0",
+        "8,Leaf chemistry,,0",
+    ]
+    (tmp_path / "five.csv").write_text("\n".join(rows) + "\n")
+    facts = simulated(run, "five.csv")
+    assert (facts["records"], facts["relevant"]) == (5, 2)
+    counts = {name: facts[name] for name in ("unknown", "without_text", "rejected", "repeated")}
+    assert counts == {"unknown": 1, "without_text": 1, "rejected": 1, "repeated": 1}
+    assert facts["records"] + sum(counts.values()) == len(rows) - 1  # every row is accounted for
+    arms = facts["arms"]
+    read = {*arms[1]["simulations"][0]["priors"], *(s["id"] for s in arms[1]["simulations"][0]["order"])}
+    assert read <= {"1", "2", "4", "5", "8"}
+    assert {"1", "2"} <= read  # every relevant record is found in the end
+    text = " ".join(run("screen", "simulate", "five.csv").stdout.split())
+    assert (
+        "5 records, 2 relevant; left out: 1 with an unknown label, 1 without title and abstract, "
+        "1 rejected, 1 repeated. five.csv line 8: label_included is '2'"
+    ) in text
+
+
 def test_labels_of_a_round_say_whose_they_are(run: Any, tea: Path) -> None:
     rows = json.loads(run("list", "works", "--json").stdout)["rows"]
     lines = ["work,decision,categories"]

@@ -1,6 +1,7 @@
 """`proofshelf screen simulate`."""
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -18,7 +19,7 @@ from schema.states import Estimand
 
 # What learns brings scipy with it, which the help of all these commands shouldn't wait for.
 if TYPE_CHECKING:
-    from catalog.simulation import Arm, Labelled
+    from catalog.simulation import Arm, Labelled, LeftOut
 
 ENDINGS = (".svg", ".png", ".vl.json", ".json")
 LEARNING = ("certainty", "uncertainty", "mix")
@@ -65,7 +66,8 @@ def command(
     order as control. The first two records are no part of any figure.
 
     The labels are a round's votes, or a column of a table that holds records and labels (CSV, also
-    gzipped). Unknown labels are left out and counted. Claims need ten seeds or more.
+    gzipped); one without a title is read by its abstract. What has no known label or no text is left out
+    and counted by its cause. Claims need ten seeds or more.
 
     \b
     Examples:
@@ -125,7 +127,7 @@ def _facts(labelled: "Labelled", arms: "list[Arm]") -> dict[str, Any]:
         "statuses": labelled.statuses,
         "records": len(labelled.ids),
         "relevant": sum(labelled.labels),
-        "unknown": labelled.unknown,
+        **asdict(labelled.left_out),
         "arms": [
             {
                 "strategy": arm.strategy.value,
@@ -160,10 +162,22 @@ def _write(labelled: "Labelled", arms: "list[Arm]", to: Path) -> None:
         stream.write(text)
 
 
+def _left_out(left: "LeftOut") -> str:
+    """What is no part of the pool, each cause with its number."""
+    causes = [
+        (left.unknown, "with an unknown label"),
+        (left.without_text, "without title and abstract"),
+        (left.rejected, "rejected"),
+        (left.repeated, "repeated"),
+    ]
+    return "left out: " + (", ".join(f"{n:,} {why}" for n, why in causes if n) or "none")
+
+
 def _show(labelled: "Labelled", arms: "list[Arm]") -> None:
-    left = f"{labelled.unknown:,} left out, their label is unknown"
     say(f"{labelled.source}, {labelled.question}: {count(len(labelled.ids), 'record')}, "
-        f"{sum(labelled.labels):,} relevant; {left}.")  # fmt: skip
+        f"{sum(labelled.labels):,} relevant; {_left_out(labelled.left_out)}.")  # fmt: skip
+    for text in labelled.left_out.problems:
+        say(text, style="yellow", indent=2)
     by = f" ({statuses(labelled.statuses)})" if labelled.statuses else ""
     say(f"Labels by {labelled.labels_by}{by}; {count(len(arms[0].simulations), 'seed')}, means over them.")
     table = Table((Column("measure"), *(Column(arm.strategy.value, "decimal") for arm in arms)), indent=2)
