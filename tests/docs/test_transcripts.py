@@ -35,6 +35,12 @@ def test_normalise_keeps_what_matters(transcript: ModuleType) -> None:
     assert same == transcript.normalise("verified at 2027-01-02T11:22:33Z, head 00ff8812bb, 7.750821275512")
     assert same != transcript.normalise("verified at 2026-11-29T10:00:00Z, head 3a9e5f77aa, 7.750821285476")
     assert transcript.normalise("verified") != transcript.normalise("failed")
+    # An export's hash is over times too; that of a study, a chunk or a file read is over the same bytes.
+    wrote = "Wrote 30 rows of labels to labels.csv (7,435 bytes, sha256 {}a9f08c7a)."
+    assert transcript.normalise(wrote.format("0")) == transcript.normalise(wrote.format("1"))
+    for line in ("Recorded tea, version 1 (sha256 {}e91880aa).", "tea, version 1 · {}e91880aa · now",
+                 "      1      5  {}768d20aa", "File sha256 {}ff655eca."):  # fmt: skip
+        assert transcript.normalise(line.format("0")) != transcript.normalise(line.format("1"))
 
 
 def test_commands_join_continued_lines(transcript: ModuleType) -> None:
