@@ -108,7 +108,7 @@ class Attempt:
     assumed: tuple[str, ...] = ()
     synthetic: bool = False
 
-    @property
+    @cached_property
     def ticks(self) -> int:
         """The whole duration."""
         return sum(segment.ticks for segment in self.segments)
@@ -243,7 +243,7 @@ def canonical(value: Any) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
-_KINDS = tuple(SegmentKind)
+_KINDS = {str(kind): kind for kind in SegmentKind}
 _REQUIRED = (
     "id", "task", "image", "rank", "release", "segments", "cpu_milli", "ram_kib", "disk_kib", "image_kib",
 )  # fmt: skip
@@ -259,11 +259,11 @@ def _segments(value: Any, where: str) -> tuple[Segment, ...]:
         if not (isinstance(pair, list) and len(pair) == 2):
             raise SchedulingError(f"{place}: {pair!r}, expected [kind, ticks].")
         kind, ticks = pair
-        if kind not in _KINDS:
+        if not isinstance(kind, str) or kind not in _KINDS:
             raise SchedulingError(f"{place}: kind {kind!r}, expected one of {', '.join(SegmentKind)}.")
         if isinstance(ticks, bool) or not isinstance(ticks, int) or not 0 < ticks < 1 << 53:
             raise SchedulingError(f"{place}: length {ticks!r}, expected a whole number of ticks above 0.")
-        found.append(Segment(SegmentKind(kind), ticks))
+        found.append(Segment(_KINDS[kind], ticks))
     return tuple(found)
 
 

@@ -22,6 +22,12 @@ from scheduling_core.errors import SchedulingError
 
 NAME = "DeepSWE-like rows"
 LARGEST = 1 << 31
+ENDS = {
+    "ok": (TimeState.COMPLETE, Cause.MODEL),
+    "agent_timeout_censored": (TimeState.RIGHT_CENSORED, Cause.AGENT_LIMIT),
+    "infra_error": (TimeState.RIGHT_CENSORED, Cause.INFRASTRUCTURE),
+}
+"""What a status says of time and cause; of any other one the cause isn't known."""
 
 
 def recognises(value: Mapping[str, Any]) -> bool:
@@ -37,7 +43,8 @@ def attempt(document: Document) -> Attempt:
     SchedulingError : for a row that can't be understood.
     """
     row = Fields(document.value, document.where)
-    ok = row.text("status") == "ok"
+    status = row.text("status")
+    time, cause = ENDS.get(status, (TimeState.RIGHT_CENSORED, Cause.UNKNOWN))
     found = attempt_from_row(
         {
             "id": row.text("id"), "task": _name(row, "task"), "image": _name(row, "image"),
@@ -45,9 +52,8 @@ def attempt(document: Document) -> Attempt:
             "cpu_milli": _units(row, "cpu", MILLICORES), "ram_kib": _units(row, "ram_gib", KIB_PER_GIB),
             "disk_kib": _units(row, "disk_gib", KIB_PER_GIB),
             "image_kib": _units(row, "image_gib", KIB_PER_GIB),
-            "time": str(TimeState.COMPLETE if ok else TimeState.RIGHT_CENSORED),
-            "cause": str(Cause.MODEL if ok else Cause.UNKNOWN),
-            "exception": None if ok else row.text("status"), "synthetic": row.flag("synthetic"),
+            "time": str(time), "cause": str(cause), "exception": None if status == "ok" else status,
+            "synthetic": row.flag("synthetic"),
         },
         document.where,
     )  # fmt: skip

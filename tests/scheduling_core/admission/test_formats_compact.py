@@ -225,6 +225,17 @@ def test_a_row_with_another_status_is_censored_of_an_unknown_cause(tmp_path: Pat
     assert attempt.exception == "killed"
 
 
+@pytest.mark.parametrize(
+    ("status", "cause"),
+    [("infra_error", Cause.INFRASTRUCTURE), ("agent_timeout_censored", Cause.AGENT_LIMIT)],
+)
+def test_a_status_that_names_the_cause_is_taken_at_its_word(
+    tmp_path: Path, status: str, cause: Cause
+) -> None:
+    (attempt,) = rows(tmp_path, {**ROW, "status": status}).workload.attempts
+    assert (attempt.time, attempt.cause, attempt.exception) == (TimeState.RIGHT_CENSORED, cause, status)
+
+
 def test_the_supplied_instance_gives_the_published_figures(shared: Path) -> None:
     """The table of the DeepSWE-like instance: D 7.900 h with 64 slots, and -78.2 % from W to A."""
     found = read_workload(shared / "data/deepswe_like/attempts.jsonl.gz")
