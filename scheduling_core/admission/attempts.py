@@ -229,8 +229,8 @@ def attempt_from_row(row: Mapping[str, Any], where: str) -> Attempt:
         cpu_milli=_whole(row, "cpu_milli", where, 0), ram_kib=_whole(row, "ram_kib", where, 0),
         disk_kib=_whole(row, "disk_kib", where, 0), image_kib=_whole(row, "image_kib", where, 0),
         score=None if score is None else float(score),
-        time=_member(TimeState, row, "time", where, TimeState.COMPLETE),
-        cause=_member(Cause, row, "cause", where, Cause.MODEL),
+        time=_member(TimeState, row, "time", where),
+        cause=_member(Cause, row, "cause", where),
         exception=None if row.get("exception") is None else _text(row, "exception", where),
         started=None if row.get("started") is None else _whole(row, "started", where, 0),
         tenant=None if row.get("tenant") is None else _text(row, "tenant", where),
@@ -246,8 +246,9 @@ def canonical(value: Any) -> str:
 _KINDS = {str(kind): kind for kind in SegmentKind}
 _REQUIRED = (
     "id", "task", "image", "rank", "release", "segments", "cpu_milli", "ram_kib", "disk_kib", "image_kib",
+    "time", "cause",
 )  # fmt: skip
-_FIELDS = (*_REQUIRED, "score", "time", "cause", "exception", "started", "tenant", "assumed", "synthetic")
+_FIELDS = (*_REQUIRED, "score", "exception", "started", "tenant", "assumed", "synthetic")
 
 
 def _segments(value: Any, where: str) -> tuple[Segment, ...]:
@@ -286,8 +287,8 @@ def _whole(row: Mapping[str, Any], name: str, where: str, least: int) -> int:
     return value
 
 
-def _member(kind: type[StrEnum], row: Mapping[str, Any], name: str, where: str, default: StrEnum) -> Any:
-    value = row.get(name, default)
+def _member(kind: type[StrEnum], row: Mapping[str, Any], name: str, where: str) -> Any:
+    value = row[name]
     if value not in list(kind):
         raise SchedulingError(f"{where}: {name} is {value!r}, expected one of {', '.join(kind)}.")
     return kind(value)

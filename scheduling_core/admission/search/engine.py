@@ -165,10 +165,10 @@ def _result(
             f"No schedule that keeps every limit was found among {sum(e['candidates'] for e in ended):,} "
             "candidates; whether there is one isn't known."
         )
-    figures = [metrics(problem.workload, s) for s in schedules]
-    values = [value_of(problem, m) for m in figures]
+    values = [problem.value(s.starts) for s in schedules]
     best = min(range(len(values)), key=lambda k: (values[k], k))
-    first = min(value_of(problem, metrics(problem.workload, _plain(problem, starts))) for _, starts in found)
+    figures = metrics(problem.workload, schedules[best])
+    first = min(problem.value(starts) for _, starts in found)
     bound = problem.bound()
     reasons = {e["stopped"] for e in ended}
     stopped = "budget"
@@ -178,7 +178,7 @@ def _result(
         stopped = "interrupted"
     elif "time" in reasons:
         stopped = "time"
-    return SearchResult(schedules[best], figures[best], values[best], bound, first, reports, skipped, stopped)
+    return SearchResult(schedules[best], figures, values[best], bound, first, reports, skipped, stopped)
 
 
 def value_of(problem: Problem, figures: Metrics) -> int:
@@ -193,10 +193,6 @@ def value_of(problem: Problem, figures: Metrics) -> int:
         Resource.DISK: figures.disk, Resource.PARKED: figures.parked,
     }  # fmt: skip
     return uses[goal.resource].peak
-
-
-def _plain(problem: Problem, starts: Sequence[int]) -> Schedule:
-    return schedule_of(problem.workload, starts, problem.policy, problem.limits)
 
 
 def _beginnings(
@@ -216,15 +212,12 @@ def _beginnings(
             f"No priority ends by the deadline {problem.deadline} on {problem.limits.slots} slots, so there "
             "is nothing to begin from."
         )
-    # The best first: with fewer chains than priorities, these are the ones that run.
+    # The best first, and packed lanes before all where a peak is asked for: they leave the most slots free.
+    packed = problem.goal.resource is not Resource.IMAGES
     scored = [
-        (value_of(problem, metrics(problem.workload, _plain(problem, starts))), k)
-        for k, (_, starts) in enumerate(found)
+        (not (packed and name == "lanes"), problem.value(starts), k) for k, (name, starts) in enumerate(found)
     ]
-    lanes = [k for k, (name, _) in enumerate(found) if name == "lanes"]
-    if problem.goal.resource is not Resource.IMAGES and lanes:
-        return [found[lanes[0]]], tuple(skipped)
-    return [found[k] for _, k in sorted(scored)], tuple(skipped)
+    return [found[k] for _, _, k in sorted(scored)], tuple(skipped)
 
 
 def _floor(problem: Problem) -> int:

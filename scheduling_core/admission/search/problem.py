@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 
 from scheduling_core.admission.attempts import KIB_PER_MIB, Attempt, SegmentKind, Workload, canonical
 from scheduling_core.admission.bounds import Bound, area_bound, image_area_bound, peak_bound
-from scheduling_core.admission.schedule import Limits, Policy
+from scheduling_core.admission.images import store_use
+from scheduling_core.admission.metrics import use_of
+from scheduling_core.admission.schedule import NOTHING_KEPT, Limits, Policy
 from scheduling_core.errors import SchedulingError
 
 FINEST = 1 << 15
@@ -97,6 +99,23 @@ class Problem:
             "deadline": self.deadline, "goal": str(self.goal),
         }  # fmt: skip
         return hashlib.sha256(canonical(said).encode()).hexdigest()
+
+    def value(self, starts: Sequence[int]) -> int:
+        """The goal's value of these starts (n,), as `metrics` gives it, and nothing else."""
+        attempts = self.workload.attempts
+        resource = self.goal.resource
+        if resource is Resource.IMAGES:
+            used = store_use(
+                [(s, s + a.ticks, a.image, a.image_kib) for a, s in zip(attempts, starts, strict=True)],
+                NOTHING_KEPT,
+            )
+            return used.kib_ticks if self.goal.measure is Measure.HOURS else used.peak_kib
+        profile = next(p for p in self.profiles if p.resource is resource)
+        return use_of(
+            (start + begin, start + begin + ticks, _amount(resource, attempt))
+            for attempt, start, spans in zip(attempts, starts, profile.spans, strict=True)
+            for begin, ticks in spans
+        ).peak
 
     def bound(self) -> Bound:
         """The goal's value that no schedule can beat, in millicores, KiB or KiB x ticks."""
