@@ -13,6 +13,7 @@ from catalog.commands.schedule.admission.searching import (
     begin_run,
     entry_charts,
     goal_of,
+    tell_if_plain,
     write_run,
 )
 from catalog.commands.schedule.admission.tables import entries_json, show_entries, show_marks
@@ -76,6 +77,7 @@ def command(
         levels=levels, first=first, stratum=stratum,
     )  # fmt: skip
     folder = begin_run(runs, "front", "front", parameters, inputs_of(found), historical, workload)
+    tell_if_plain()
     with progress("Searching") as step:
 
         def told(candidates: int, total: int) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from catalog.commands.errors import Refused
-from catalog.commands.output import print_json, progress, say
+from catalog.commands.output import note, print_json, progress, say
 from catalog.commands.schedule.admission.tables import entries_json, show_entries, show_marks
 
 if TYPE_CHECKING:
@@ -54,6 +54,16 @@ def begin_run(
     return folder
 
 
+def tell_if_plain() -> None:
+    """A line on standard error where the search runs uncompiled: the same result, much later."""
+    from scheduling_core.admission.kernels import moves
+    from scheduling_core.compiled import is_compiled
+
+    if not is_compiled(moves):
+        note("numba isn't installed, so the search runs as plain Python, some hundred times slower; "
+             "the extra `fast` brings it (pip install 'proofshelf[fast]')")  # fmt: skip
+
+
 def do_search(
     folder: Path, workload: "Workload", parameters: Mapping[str, Any], workers: int,
     seconds: float | None, memory: int | None, as_json: bool,
@@ -64,6 +74,7 @@ def do_search(
     from scheduling_core.admission.search import search
     from scheduling_core.admission.search.problem import problem_of
 
+    tell_if_plain()
     limits, policy = Limits(**parameters["limits"]), Policy(parameters["policy"])
     problem = problem_of(workload, goal_of(parameters["goal"]), policy, limits)
     begin = parameters.get("begin")
