@@ -16,12 +16,11 @@ from hypothesis import strategies as st
 
 from scheduling_core.admission.attempts import Segment, SegmentKind, Workload
 from scheduling_core.admission.experiments.disciplines import Aging, LongestPredicted, ShortestPredicted
-from scheduling_core.admission.experiments.predictions import (
+from scheduling_core.admission.experiments.predictions import median_interval, run
+from scheduling_core.admission.experiments.predictors import (
     identity,
-    median_interval,
     noisy,
     other_attempts,
-    run,
     shuffled,
     task_mean,
 )
