@@ -14,6 +14,7 @@ COMMANDS = {
     "resume": "resume",
     "refine": "refine",
     "front": "front",
+    "experiment": "experiment",
     "validate": "validate",
 }
 

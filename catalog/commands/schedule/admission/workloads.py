@@ -107,19 +107,21 @@ def chosen(found: "Import", first: int | None, stratum: str) -> "Workload":
     return workload
 
 
-def limits_of(workload: "Workload", slots: int, deadline: float | None, caps: tuple[str, ...]) -> "Limits":
-    """Limits with a deadline: as asked, else FIFO's makespan."""
+def limits_of(
+    workload: "Workload", slots: int, deadline: float | None, caps: tuple[str, ...], fallback: bool = True
+) -> "Limits":
+    """Limits as asked; without a deadline that of FIFO's makespan, or none where there is no `fallback`."""
     from scheduling_core.admission.attempts import TICKS_PER_HOUR
-    from scheduling_core.admission.metrics import metrics
     from scheduling_core.admission.replay import fifo
     from scheduling_core.admission.schedule import Limits
 
     names = {**ASSUMABLE, "parked": "parked_kib", "requests": "requests"}
     given = {names[name]: amount for name, amount in _amounts(caps, names, "--cap").items()}
-    if deadline is not None:
-        return Limits(slots, deadline=round(deadline * TICKS_PER_HOUR), **given)
-    replayed = metrics(workload, fifo(workload, Limits(slots))).makespan
-    return Limits(slots, deadline=replayed, **given)
+    last = None if deadline is None else round(deadline * TICKS_PER_HOUR)
+    if last is None and fallback:
+        starts = fifo(workload, Limits(slots)).starts
+        last = max(start + a.ticks for start, a in zip(starts, workload.attempts, strict=True))
+    return Limits(slots, deadline=last, **given)
 
 
 def inputs_of(found: "Import") -> list[dict[str, Any]]:
