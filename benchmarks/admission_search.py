@@ -49,8 +49,9 @@ def measure(workload: Workload, seconds: float, seed: int) -> list[dict[str, Any
     ):
         began = time.process_time()
         result = search(problem_of(workload, goal, policy, limits), seed=seed, budget=budget, chains=1)
+        gap = f"gap {100 * (result.gap or 0):.2f} %"
         found.append({
-            "goal": str(goal), "reached": "proved" if result.proved else f"gap {100 * (result.gap or 0):.2f} %",
+            "goal": str(goal), "reached": "proved" if result.proved else gap,
             "cpu_seconds": time.process_time() - began, "to_be": to_be,
         })  # fmt: skip
     problem = problem_of(workload, Goal(Resource.RAM), Policy.ACTIVE, limits)

@@ -25,6 +25,19 @@ GOALS = [
     Goal(Resource.IMAGES, Measure.HOURS),
     Goal(Resource.SLOTS),
 ]
+
+
+def result() -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for kind, attempts, slots in (("tmax-like", 120, 8), ("deepswe-like", 130, 8)):
+        workload = generate(kind, attempts, 1)
+        first = fifo(workload, Limits(slots), Policy.ACTIVE)
+        deadline = metrics(workload, first).makespan
+        found[kind] = {
+            "workload": workload.sha256, "deadline_h": deadline / TICKS_PER_HOUR, "fifo": first.sha256,
+        }  # fmt: skip
+        for goal in GOALS:
+            problem = problem_of(workload, goal, Policy.ACTIVE, Limits(slots, deadline=deadline))
             made = search(problem, seed=1, budget=400_000, chains=2)
             found[kind][str(goal)] = {"schedule": made.schedule.sha256, "value": made.value}
     return found
