@@ -4,10 +4,10 @@ Every work that its `frame` rule admits; a work that stands for a study itself i
 """
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from catalog.works import work_fields
+from catalog.works import fields_of, work_fields
 from classifiers.sampling import parse_rule
 from schema.study import Study
 from schema.work import STUDY_TYPE
@@ -20,12 +20,22 @@ def frame_fields(
 
     Without a study, of every work but those that stand for studies.
     """
+    admits = _admits(study)
+    for work_id, slug, fields in work_fields(connection, after):
+        if admits(fields):
+            yield work_id, slug, fields
+
+
+def in_frame(connection: sqlite3.Connection, study: Study | None, work_id: int) -> bool:
+    """Whether one work is in the frame."""
+    return _admits(study)(fields_of(connection, work_id)[2])
+
+
+def _admits(study: Study | None) -> Callable[[Mapping[str, Any]], bool]:
     rule = (
         None if study is None or study.frame is None else parse_rule(study.frame, f"the frame of {study.id}")
     )
-    for work_id, slug, fields in work_fields(connection, after):
-        if fields["type"] != STUDY_TYPE and (rule is None or rule.matches(fields)):
-            yield work_id, slug, fields
+    return lambda fields: fields["type"] != STUDY_TYPE and (rule is None or rule.matches(fields))
 
 
 def frame_size(connection: sqlite3.Connection, study: Study | None) -> int:
@@ -43,3 +53,8 @@ def newest_study(connection: sqlite3.Connection, slug: str | None) -> Study | No
         "SELECT content FROM studies WHERE slug = ? ORDER BY version DESC LIMIT 1", [slug]
     ).fetchone()
     return None if row is None else Study.model_validate_json(row[0])
+
+
+def is_synthetic(study: Study | None) -> bool:
+    """Whether a study says that it is made up; one that isn't here says nothing."""
+    return study is not None and study.synthetic

@@ -1,10 +1,12 @@
-"""What is shown of calibration, in a terminal and on a page: its figures in their order, and whose it is."""
+"""What is shown of a model, in a terminal and on a page: figures of its calibration in their order, whose
+calibration it is, its maturity and its calls in words."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from schema.scores import Head, ModelRelease
+from schema.states import Call
 
 
 @dataclass(frozen=True)
@@ -71,3 +73,33 @@ def calibration_words(release: ModelRelease) -> str:
     if some in (0, every):
         return "calibrated" if some else "not calibrated"
     return f"{some} of {every} heads calibrated"
+
+
+def maturity_words(release: ModelRelease) -> str:
+    """What the maturity gate said, and after how many training rounds.
+
+    A release trained here was judged, so what the gate doesn't know is not known yet; of one that was
+    published elsewhere it isn't recorded.
+    """
+    unknown = "not recorded" if release.study is None else "not known yet, which isn't passed,"
+    said = {"passed": "passed", "not_passed": "not passed", "unknown": unknown}[release.maturity]
+    number = release.training_rounds
+    if number is None:
+        return said.rstrip(",")
+    return f"{said} after {number:,} training round{'' if number == 1 else 's'}"
+
+
+_CALL_MEANINGS = {
+    Call.UNKNOWN: "this work has no score of the release, which is no negative",
+    Call.UNSUPPORTED: "a side has too little support to make calls",
+    Call.CONSENSUS: "every side has it among its k",
+    Call.CANDIDATE: "some sides have it among their k, not all",
+    Call.NO_CALL: "no side has it among its k, which is no negative",
+}
+
+
+def call_meaning(value: Call, sides: int) -> str:
+    """What a call says, where so many sides could make it."""
+    if value is Call.CANDIDATE and sides == 1:
+        return "the only side has it among its k, and one side alone makes no consensus"
+    return _CALL_MEANINGS[value]

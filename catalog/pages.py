@@ -129,11 +129,15 @@ class ScoreRow:
 
 @dataclass(frozen=True)
 class ReleaseView:
-    """One release's scores of one work, as a table of categories and heads."""
+    """One release's scores of one work, as a table of categories and heads.
+
+    `synthetic` says that the release's study is made up.
+    """
 
     release: ModelRelease
     heads: tuple[str, ...]
     rows: tuple[ScoreRow, ...]
+    synthetic: bool
 
 
 @dataclass(frozen=True)

@@ -3,13 +3,13 @@
 from catalog.commands import words
 from catalog.commands.output import Column, Table, heading, say
 from catalog.commands.tables import artifacts_table, runs_table
-from catalog.model_figures import calibration_words
+from catalog.model_figures import calibration_words, call_meaning, maturity_words
 from catalog.pages import ReleaseView, ScreenView, VoteView, WorkPage
+from catalog.screening_pages import DecisionView
 from schema.screening import Statement
-from schema.states import vote_status
+from schema.states import Call, vote_status
 from schema.work import Work
 
-_MATURITY = {"passed": "passed", "not_passed": "not passed", "unknown": "unknown"}
 _KIND = {"model": "machine", "human": "person"}
 
 
@@ -68,7 +68,7 @@ def _abstract(work: Work) -> None:
 
 
 def _classification(page: WorkPage) -> None:
-    if not (page.screens or page.statements or page.releases):
+    if not (page.screens or page.statements or page.releases or page.decisions):
         heading("Classification")
         say("No votes and no scores. No label is not a negative.", indent=2)
         return
@@ -81,6 +81,8 @@ def _classification(page: WorkPage) -> None:
         say("They stand beside the state above and are never merged with it.", indent=4, style="dim")
     for statement in page.statements:
         _statement(statement)
+    for decisions in page.decisions:
+        _calls(decisions)
     for release in page.releases:
         _release(release)
     if page.screening_caveats:
@@ -94,6 +96,7 @@ def _screen(screen: ScreenView) -> None:
     screening = screen.round
     say()
     say(f"{screening.title} ({screening.study})", style="bold", indent=2)
+    _synthetic(screen.synthetic)
     say(screen.sentence, indent=4)
     say(f"State: {words.screening(screen.state)}, {screen.positives} of {screen.cast} in scope.", indent=4)
     facts = [f"instrument: {screening.instrument}", f"panel of {screening.panel}"]
@@ -145,17 +148,33 @@ def _statement(statement: Statement) -> None:
     say(f"{statement.publisher}. Source: {statement.source}", indent=8, style="dim")
 
 
+def _synthetic(made_up: bool) -> None:
+    if made_up:
+        say("Synthetic: made up, to try things out.", indent=4, style="yellow")
+
+
+def _calls(view: DecisionView) -> None:
+    say()
+    say(f"Calls of {view.release}", style="bold", indent=2)
+    _synthetic(view.synthetic)
+    say(f"Status: {view.status}. A call is a model's, never a label.", indent=4)
+    say(f"Run {view.run} covers {view.works_covered:,} of {words.count(view.works, 'work')}.", indent=4)
+    if not view.covered:
+        say(f"unknown: {call_meaning(Call.UNKNOWN, 0)}.", indent=4)
+        return
+    table = Table((Column("category"), Column("call"), Column("means", prose=True)), indent=4)
+    for row in view.calls:
+        table.add(row.category, row.call.value.replace("_", " "), call_meaning(row.call, len(row.sides)))
+    table.show()
+
+
 def _release(view: ReleaseView) -> None:
     release = view.release
     say()
     say(release.title, style="bold", indent=2)
+    _synthetic(view.synthetic)
     say(f"Status: {release.status}", indent=4)
-    rounds = (
-        ""
-        if release.training_rounds is None
-        else f", {words.count(release.training_rounds, 'training round')}"
-    )
-    say(f"Maturity gate: {_MATURITY[release.maturity]}{rounds}; {calibration_words(release)}. "
+    say(f"Maturity gate: {maturity_words(release)}; {calibration_words(release)}. "
         "A score ranks; it never asserts a label.", indent=4)  # fmt: skip
     table = Table((Column("category"), *(Column(head, align="decimal") for head in view.heads)), indent=4)
     for row in view.rows:

@@ -26,7 +26,10 @@ class CallRow:
 
 @dataclass(frozen=True)
 class DecisionView:
-    """What one decision run says of one work. A call is a model's, never a label."""
+    """What one decision run says of one work. A call is a model's, never a label.
+
+    `synthetic` says that the release's study is made up.
+    """
 
     run: str
     release: str
@@ -35,6 +38,7 @@ class DecisionView:
     calls: tuple[CallRow, ...]
     works: int
     works_covered: int
+    synthetic: bool
 
 
 @dataclass(frozen=True)

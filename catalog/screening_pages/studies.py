@@ -130,7 +130,8 @@ class SampleView:
 class ReleaseSummary:
     """One release in a list. `scored` of `works` have a score of it; `finished` says whether they show.
 
-    `calibrated` is the release's own word; `calibration` says so too where only some heads are.
+    `calibrated` is the release's own word; `calibration` says so too where only some heads are. `gate` is
+    `maturity` in words. `synthetic` says that its study is made up.
     """
 
     slug: str
@@ -140,6 +141,8 @@ class ReleaseSummary:
     study: str | None
     calibrated: bool
     calibration: str
+    gate: str
+    synthetic: bool
     heads: tuple[str, ...]
     finished: bool
     scored: int

@@ -3,9 +3,9 @@
 import json
 import sqlite3
 
-from catalog.frames import frame_size, newest_study
+from catalog.frames import frame_size, in_frame, is_synthetic, newest_study
 from catalog.lookup import all_rows, clean, known_work, no_such, one_row
-from catalog.model_figures import calibration_words
+from catalog.model_figures import calibration_words, maturity_words
 from catalog.scorings import covered
 from catalog.screening_pages import (
     CallRow,
@@ -33,6 +33,8 @@ def releases(db: sqlite3.Connection, study: str | None = None) -> tuple[ReleaseS
                 slug=record.id, title=record.title, status=record.status, maturity=record.maturity,
                 study=record.study, calibrated=record.calibrated,
                 calibration=calibration_words(record),
+                gate=maturity_words(record),
+                synthetic=is_synthetic(newest_study(db, record.study)),
                 heads=tuple(dict.fromkeys(head.name for head in record.heads)),
                 finished=_finished(db, row), scored=covered(db, row["id"]),
                 works=frame_size(db, newest_study(db, record.study)),
@@ -81,7 +83,10 @@ def model_page(db: sqlite3.Connection, release: str) -> ModelPage:
 
 
 def work_decisions(db: sqlite3.Connection, work: str) -> tuple[DecisionView, ...]:
-    """What the newest decision run of each release says of a work, releases in order of their making."""
+    """What the newest decision run of each release says of a work, releases in order of their making.
+
+    A work outside the frame of a release's study is none of those that it was to call, so nothing is said.
+    """
     known = known_work(db, work)
     runs = all_rows(
         db,
@@ -90,16 +95,20 @@ def work_decisions(db: sqlite3.Connection, work: str) -> tuple[DecisionView, ...
         "WHERE d.id = (SELECT max(o.id) FROM decision_runs o WHERE o.release_id = d.release_id) "
         "ORDER BY d.release_id",
     )
-    return tuple(_decisions(db, run, known.id) for run in runs)
+    said = (_decisions(db, run, known.id) for run in runs)
+    return tuple(view for view in said if view is not None)
 
 
-def _decisions(db: sqlite3.Connection, run: sqlite3.Row, work_id: int) -> DecisionView:
+def _decisions(db: sqlite3.Connection, run: sqlite3.Row, work_id: int) -> DecisionView | None:
+    study = newest_study(db, run["study"])
     scores = dict(
         db.execute(
             "SELECT head_id, value FROM scores_shown WHERE work_id = ? AND release_id = ? AND scoring <= ?",
             [work_id, run["release_id"], run["scoring"]],
         ).fetchall()
     )
+    if not scores and not in_frame(db, study, work_id):
+        return None
     heads: dict[str, dict[str, sqlite3.Row]] = {}
     for cell in all_rows(db, "SELECT * FROM heads WHERE release_id = ? ORDER BY id", [run["release_id"]]):
         heads.setdefault(cell["category"], {})[cell["name"]] = cell
@@ -137,6 +146,7 @@ def _decisions(db: sqlite3.Connection, run: sqlite3.Row, work_id: int) -> Decisi
     return DecisionView(
         run=run["slug"], release=run["release"], status=run["status"], covered=bool(scores),
         calls=tuple(rows), works=run["works"], works_covered=run["covered"],
+        synthetic=is_synthetic(study),
     )  # fmt: skip
 
 

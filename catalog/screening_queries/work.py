@@ -3,6 +3,7 @@
 import sqlite3
 
 from catalog import wording
+from catalog.frames import is_synthetic, newest_study
 from catalog.lookup import all_rows, one_row
 from catalog.pages import ReleaseView, ScoreRow, ScreenView, VoteView
 from catalog.screening_queries.adjudications import adjudication_view
@@ -128,7 +129,7 @@ def _release(db: sqlite3.Connection, release_id: int, scores: dict[int, float]) 
         written = tuple(None if value is None else f"{value:.{release.decimals}f}" for value in values)
         availability = tuple(None if cell is None else cell["availability"] for cell in own)
         rows.append(ScoreRow(category, written, availability))
-    return ReleaseView(release, tuple(names), tuple(rows))
+    return ReleaseView(release, tuple(names), tuple(rows), is_synthetic(newest_study(db, release.study)))
 
 
 def caveats(db: sqlite3.Connection, work_id: int) -> tuple[str, ...]:

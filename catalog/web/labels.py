@@ -7,7 +7,10 @@ look alike: a reader takes them apart by the word, a screen reader too, and colo
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from catalog.model_figures import calibration_words as calibration_words  # for the templates
+# For the templates.
+from catalog.model_figures import calibration_words as calibration_words
+from catalog.model_figures import call_meaning as call_meaning
+from catalog.model_figures import maturity_words as maturity_words
 from schema.states import Call, ScreeningState, Status
 
 HUMAN, MODEL, SCORE = "human", "model", "score"
@@ -54,13 +57,6 @@ CALL_WORDS = {
     Call.CANDIDATE: "candidate",
     Call.NO_CALL: "no call",
 }
-CALL_MEANINGS = {
-    Call.UNKNOWN: "this work has no score of the release, which is no negative",
-    Call.UNSUPPORTED: "a side has too little support to make calls",
-    Call.CONSENSUS: "every side has it among its k",
-    Call.CANDIDATE: "some sides have it among their k, not all",
-    Call.NO_CALL: "no side has it among its k, which is no negative",
-}
 DECISION_WORDS = {
     "in_scope": "in scope",
     "out_of_scope": "out of scope",
@@ -75,7 +71,6 @@ INSTRUMENT_WORDS = {
     "full text": "full text",
     "unknown": "not recorded which part of each work",
 }
-MATURITY_WORDS = {"passed": "passed", "not_passed": "not passed", "unknown": "not recorded"}
 AVAILABILITY_WORDS = {
     "available": "available",
     "insufficient_support": "insufficient support: makes no call",

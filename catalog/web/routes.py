@@ -112,9 +112,12 @@ class _Views(Answers):
         )
         if blinded:
             facts = replace(facts, screens=(), statements=(), releases=(), decisions=())
-        made_up = await self.ask(datasette, lambda db: made_up_studies(db, facts))
         shown = {screen.round.study for screen in facts.screens}
-        context = {**pages.work_context(facts), "blinded": blinded, "synthetic": made_up - shown}
+        context = {
+            **pages.work_context(facts),
+            "blinded": blinded,
+            "synthetic": made_up_studies(facts) - shown,
+        }
         return await self.send(request, datasette, "work", facts, context)
 
     async def artifact(self, request: Any, datasette: Any) -> Response:

@@ -3,7 +3,6 @@
 The statistics are imported by the methods that need them, so that the server starts without them.
 """
 
-import sqlite3
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -181,11 +180,10 @@ class StudyViews(Answers):
         return headers.picture(diagram(counts, page.title))
 
 
-def made_up_studies(db: sqlite3.Connection, page: WorkPage) -> set[str]:
+def made_up_studies(page: WorkPage) -> set[str]:
     """The synthetic studies among those whose models scored a work."""
-    named = {view.release.study for view in page.releases if view.release.study is not None}
-    known = {item.slug: item.synthetic for item in screening_queries.studies(db)} if named else {}
-    return {name for name in named if known.get(name)}
+    named = {view.release.study for view in page.releases if view.synthetic}
+    return {study for study in named if study is not None}
 
 
 def _sample(page: StudyPage, view: RoundView) -> SampleView | None:

@@ -14,6 +14,7 @@ from catalog.store import Catalog, CatalogError, open_catalog
 from schema.ballots import Ballot
 from schema.scores import DecisionRun, Head, ModelRelease, Quota
 from schema.states import Call
+from schema.study import Study
 
 RECORD = {"metrics": {"brier": 0.1}}
 
@@ -443,6 +444,26 @@ def test_what_a_run_did_not_see_has_no_call_of_it(
     (view,) = queries.work_decisions(scored.connection, later)
     assert not view.covered
     assert {row.call for row in view.calls} == {Call.UNKNOWN}
+
+
+def test_a_work_outside_the_frame_has_nothing_said_of_it(
+    shelf: Catalog, make_study: Callable[..., Study]
+) -> None:
+    """The frame is ten of twenty works. One inside it without a score is unknown; of one outside, `unknown`
+    would say that it was to be called."""
+    unsampled = make_study().rounds[0].model_copy(update={"sample": None})
+    frame = {"field": "year", "equals": 2011}
+    shelf.add_study(make_study(frame=frame, rounds=[unsampled], synthetic=True), "0" * 64, "t")
+    shelf.record_release(release(), RECORD, "1" * 64, {"weights.json": b"[1]"}, "t")
+    inside, outside = slugs(shelf)[1::2], slugs(shelf)[::2]  # odd works are of 2011
+    shelf.record_scores("student", [(slug, [0.5, 0.5, 0.5, None]) for slug in inside[:9]], "t")
+    none = tuple(q.model_copy(update={"k": None, "covered": 9}) for q in run().quotas)
+    shelf.record_decisions(run(works=10, covered=9, quotas=none), [], "t")
+    said = {slug: catalog_queries.work(shelf.connection, slug).decisions for slug in slugs(shelf)}
+    assert [[view.covered for view in said[slug]] for slug in inside] == [[True]] * 9 + [[False]]
+    assert [said[slug] for slug in outside] == [()] * 10
+    assert {view.synthetic for slug in inside for view in said[slug]} == {True}
+    assert {view.synthetic for view in catalog_queries.work(shelf.connection, inside[0]).releases} == {True}
 
 
 @pytest.mark.parametrize(

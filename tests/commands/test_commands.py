@@ -403,8 +403,9 @@ class TestTias:
             "TIAS: Two-level", "Bibliographic record", "Abstract", "How this classification was reached",
             "All three models called this out of scope.", "State: agreed negative, 0 of 3 in scope.",
             "[machine]", "[paraphrased]", "The publisher's own statements", "machine_predicted_unvalidated",
-            "score_only:v0-immature-baseline", "Maturity gate: not passed, 7 training rounds; not calibrated",
-            "Codex  Gemma", "metaresearch", "insufficient_payload", "Read with these data", "Packages",
+            "score_only:v0-immature-baseline",
+            "Maturity gate: not passed after 7 training rounds; not calibrated", "Codex  Gemma",
+            "metaresearch", "insufficient_payload", "Read with these data", "Packages",
         ]  # fmt: skip
         positions = [text.index(part) for part in order]
         assert positions == sorted(positions)

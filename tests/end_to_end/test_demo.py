@@ -26,7 +26,8 @@ def test_demo_gives_both_verdicts_and_says_how_to_go_on(proofshelf: Any, tmp_pat
     # The first round of a study can't have passed a gate that asks for six.
     assert json.loads(proofshelf("--db shelf/proofshelf.db screen status synthetic --json").stdout)
     # A made-up study's scores are of made-up works only: no real paper's page has one.
-    assert "synthetic" not in proofshelf("--db shelf/proofshelf.db show tias").stdout
+    assert "synthetic" not in proofshelf("--db shelf/proofshelf.db show tias").stdout.lower()
+    assert json.loads(proofshelf("--db shelf/proofshelf.db show tias --json").stdout)["decisions"] == []
     assert "SOUND  8 verifications" in proofshelf("--db shelf/proofshelf.db audit").stdout
 
 

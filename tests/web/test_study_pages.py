@@ -243,7 +243,9 @@ def test_a_release_says_how_far_it_may_be_believed(site: Any) -> None:
     assert "Calibration 3 of 4 heads calibrated" in seen
     assert "Scores of 3 of 4 heads are calibrated, out of fold," in seen
     assert "Those of the others order works, and are no probabilities." in seen
-    assert "Maturity gate not passed, 3 of 4 heads calibrated" in text(get(site, "/models"))
+    assert "Maturity gate not passed after 3 training rounds, 3 of 4 heads calibrated" in text(
+        get(site, "/models")
+    )
     assert "Of the raters imitated, models are: rule. Validation by people is pending." in seen
     assert "Published rule: not passed" in seen
     assert "failed churn 0.3, to be below 0.05" in seen
@@ -362,6 +364,17 @@ def test_calls_name_the_model_and_its_status(site: Any, screened: Screened) -> N
     assert "rule: among its k; ben: not among its k" in text(one)
     assert 'data-call="unsupported">unsupported<' in both.text
     assert "this work has no score of the release, which is no negative" in text(uncovered)
+
+
+def test_a_made_up_study_s_release_is_marked_wherever_it_is_shown(site: Any, screened: Screened) -> None:
+    scored, uncovered = (text(get(site, f"/works/{screened[1][n]}")) for n in (0, 8))
+    assert "Calls of student-1 synthetic: made up A call is" in scored
+    assert "Student of a rule and of Ben synthetic: made up A score ranks" in scored
+    assert "called by student-1 synthetic: made up" in scored
+    assert "Calls of student-1 synthetic: made up : this work has no score" in uncovered
+    assert "Student of a rule and of Ben synthetic: made up" in text(get(site, "/models"))
+    facts = get(site, f"/works/{screened[1][0]}.json").json()
+    assert [view["synthetic"] for view in facts["releases"] + facts["decisions"]] == [True, True]
 
 
 def test_readers_find_studies_from_the_tables(site: Any) -> None:
