@@ -60,7 +60,7 @@ def tell_if_plain() -> None:
     from scheduling_core.compiled import is_compiled
 
     if not is_compiled(moves):
-        note("numba isn't installed, so the search runs as plain Python, some hundred times slower; "
+        note("numba isn't installed, so the search runs as plain Python, about a hundred times slower; "
              "the extra `fast` brings it (pip install 'proofshelf[fast]')")  # fmt: skip
 
 
