@@ -6,7 +6,7 @@ from catalog.ballots import Published, VotesReport, vote_name
 from catalog.clock import now
 from catalog.rows import as_json, insert
 from catalog.screening import add_rater, add_round
-from catalog.vote_files import Quarantine
+from catalog.vote_files import Quarantine, rows_of
 from catalog.works import find_work, works_named_by
 from ingest.labels import Label, Labels
 from schema.screening import Decision, Rater, Round
@@ -94,7 +94,7 @@ class _Labels:
                 self._refuse(rows[0], outcome)
             taken += outcome is True
             unchanged += (outcome is False) + len(rows) - 1
-        read = len(self._labels.rows) + len(self._labels.repeated) + len(self._labels.rejected)
+        read = len(self._labels.rows) + len(self._labels.repeated) + rows_of(self._labels.rejected)
         return VotesReport(
             self._round, self._labels.sha256, read, taken, unchanged, self._quarantine.rows, {},
             tuple(self._quarantine.problems), self._labels.notes,

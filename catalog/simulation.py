@@ -132,7 +132,7 @@ def labelled_file(path: Path, column: str | None) -> Labelled:
         raise CatalogError(f"{path.name}: no row has both a record and a label; expected a table with both")
     problems.sort(key=lambda problem: (problem[0] is None, problem[0] or 0))
     left_out = LeftOut(
-        unknown, without_text, len(problems), len(found.repeated),
+        unknown, without_text, sum(line is not None for line, _ in problems), len(found.repeated),
         tuple(f"{path.name}{'' if n is None else f' line {n}'}: {why}" for n, why in problems[:_SHOWN]),
     )  # fmt: skip
     documents, labels = [text for text, _ in chosen], [label for _, label in chosen]

@@ -23,6 +23,7 @@ from catalog.rows import as_json, text_sha256
 from catalog.studies import HarnessRound
 from ingest.votes import VoteRow, Votes
 from schema.ballots import judge
+from schema.work import Rejected
 
 SHOWN = 20
 """Sentences that a report spells out; every row that wasn't taken is in quarantine with its own."""
@@ -44,8 +45,8 @@ class Quarantine:
         self.problems: list[str] = []
 
     def take(self, rater_id: int | None, line: int | None, raw: str, reason: str) -> None:
-        """Keep a row that can't be taken."""
-        self.rows += 1
+        """Keep a row that can't be taken; without a line it is no row, but what a file lacks."""
+        self.rows += line is not None
         where = f"{self._name} line {line}" if line is not None else self._name
         self.say(f"{where}: {reason}")
         again = self._seen[line, raw] + 1
@@ -67,6 +68,11 @@ class Quarantine:
         """Add a sentence to the report, if there is room."""
         if len(self.problems) < SHOWN:
             self.problems.append(sentence)
+
+
+def rows_of(rejected: Iterable[Rejected]) -> int:
+    """How many rows of a file were rejected: what has no line is none."""
+    return sum(broken.line is not None for broken in rejected)
 
 
 def import_ballots(
@@ -126,7 +132,7 @@ def import_ballots(
         for sentence in outcome.report:
             quarantine.say(f"chunk {position} of {name} (from line {rows[0].line}): {sentence}")
     return VotesReport(
-        round_.slug, votes.sha256, len(votes.rows) + len(votes.rejected), taken, unchanged,
+        round_.slug, votes.sha256, len(votes.rows) + rows_of(votes.rejected), taken, unchanged,
         refused + quarantine.rows, chunks, tuple(quarantine.problems), votes.notes,
     )  # fmt: skip
 

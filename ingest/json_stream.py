@@ -33,10 +33,13 @@ class Item:
 
 @dataclass(frozen=True)
 class Flaw:
-    """What couldn't be read as JSON, and why; `raw` is cut after a million characters."""
+    """What couldn't be read as JSON, and why; `raw` is cut after a million characters.
+
+    Without a `line` it is the end of the text, which came too early: no record stands there.
+    """
 
     raw: str
-    line: int
+    line: int | None
     offset: int
     reason: str
 
@@ -52,7 +55,9 @@ def items(
     window = _Window(stream)
     around: list[str] = []  # the brackets that are open around the place
     after = False  # a value has just ended
+    broken_off = False  # what was read last is broken, and reaches to the end
     while mark := window.peek():
+        broken_off = False
         inside = around[-1] if around else ""
         if inside and mark == _CLOSING[inside]:
             around.pop()
@@ -63,11 +68,12 @@ def items(
             after = False
         elif inside and after and not window.at(start):  # a record is certain even without its comma
             yield _broken(window, around, start, f"expected ',' or '{_CLOSING[inside]}', found {mark!r}")
-            after = False
+            after, broken_off = False, True
         elif inside == "{":
             problem, opened = _member(window, results)
             if problem is not None:
                 yield _broken(window, around, start, problem)
+                broken_off = True
             elif opened:
                 around.append("[")
             after = problem is None and not opened
@@ -85,13 +91,13 @@ def items(
                 value, raw = window.value()
             except _NoValue as error:
                 yield _broken(window, around, start, str(error))
-                after = False
+                after, broken_off = False, True
             else:
                 yield Item(value, raw, line, offset)
                 after = True
-    if around:
+    if around and not broken_off:
         closing = "".join(_CLOSING[bracket] for bracket in reversed(around))
-        yield Flaw("", window.line, window.offset, f"the text ends before the {closing!r} that closes it")
+        yield Flaw("", None, window.offset, f"the text ends before the {closing!r} that closes it")
 
 
 class _NoValue(ValueError):

@@ -65,7 +65,10 @@ class VoteRow:
 
 @dataclass(frozen=True)
 class Votes:
-    """A file of votes: every row is in `rows` or in `rejected`."""
+    """A file of votes: every row is in `rows` or in `rejected`.
+
+    What was rejected without a line is no row: the file ends too early there, so votes may be missing.
+    """
 
     filename: str
     sha256: str
@@ -140,7 +143,8 @@ def _from_json(text: TextIO, wanted: Mapping[str, str]) -> Iterator[VoteRow | Re
     for found in items(text, "votes", frozenset({"votes"}), _OBJECT):
         raw, foreign = mended(found.raw)
         if isinstance(found, Flaw):
-            yield Rejected(line=found.line, raw=whole(raw), reason=found.reason)
+            ended = "votes may be missing here: " if found.line is None else ""
+            yield Rejected(line=found.line, raw=whole(raw), reason=f"{ended}{found.reason}")
             continue
         try:
             given = strictly(raw)

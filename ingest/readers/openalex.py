@@ -61,7 +61,8 @@ def stream(text: TextIO) -> Iterator[Parsed | Rejected]:
         raw, foreign = mended(found.raw)
         where = f"record {number}, at character {found.offset + 1:,}"
         if isinstance(found, Flaw):
-            yield Rejected(line=found.line, raw=whole(raw), reason=f"{where}: {found.reason}")
+            reason = found.reason if found.line is None else f"{where}: {found.reason}"
+            yield Rejected(line=found.line, raw=whole(raw), reason=reason)
             continue
         value = json.loads(raw) if foreign else found.value
         yield _record(value, whole(raw), found, where, [not_utf8(foreign)] if foreign else [])

@@ -358,3 +358,14 @@ def test_a_table_of_strata_that_leaves_a_gap(run: Any, tea: Path) -> None:
     (tea / "strata.csv").write_text("work,stratum\nable-2020-trial,older\n")
     result = run("screen", "sample", "other", "half", "--strata", "strata.csv")
     assert refusal(result) == "sample half: the table of strata doesn't name work 'baker-2020-survey'"
+
+
+def test_a_file_of_votes_that_is_cut_off_counts_its_rows_and_is_not_well(
+    run: Any, tea: Path, slugs: dict[str, str]
+) -> None:
+    rows = [{"work": slug, "rater": "ada", "decision": "out_of_scope"} for slug in slugs.values()]
+    (tea / "cut.json").write_text("[\n" + ",\n".join(map(json.dumps, rows)) + "\n")
+    result = run("screen", "import-votes", "cut.json", "--round", "all")
+    assert result.stdout.startswith("all: 10 rows read: 10 taken, 0 unchanged, 0 in quarantine.")
+    assert "cut.json: votes may be missing here: the text ends before the ']' that closes it" in result.stdout
+    assert result.exit_code == 1

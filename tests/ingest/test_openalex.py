@@ -247,7 +247,7 @@ def test_what_is_no_work_is_set_aside_with_its_place() -> None:
     [
         (f'{A}\n{{"id": oops}}\n{B}', ["W1111", "W2222"], ["Expecting value (character 8 of the record)"]),
         (f'[{A}, {{"id": oops}}, {B}]', ["W1111", "W2222"], ["Expecting value (character 8 of the record)"]),
-        (f"[{A}, {B[:-3]}", ["W1111"], ["the text ends inside the record", "before the ']' that closes it"]),
+        (f"[{A}, {B[:-3]}", ["W1111"], ["the text ends inside the record"]),
         (f"{A}\n{B[:-1]}", ["W1111"], ["the text ends inside the record"]),
         (f"[{A}, {B}", ["W1111", "W2222"], ["the text ends before the ']' that closes it"]),
         (f"[{A}", ["W1111"], ["the text ends before the ']' that closes it"]),

@@ -76,6 +76,30 @@ def test_rows_that_contradict_themselves_or_name_nothing() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "rows", "rejected"),
+    [
+        # Cut inside a record: that record is broken, and nothing else is there to be counted.
+        ('[{"work": "a"},\n{"work": "b", "deci\n', 1, [(2, "the text ends inside the record")]),
+        ('[{"work": "a", "decision', 0, [(1, "the text ends inside the record")]),
+        # Cut between two records: no row is broken, but the list isn't closed, on no line of its own.
+        ('[{"work": "a"},\n', 1, [(None, "may be missing here: the text ends before the ']'")]),
+        (
+            '{"votes": [{"work": "a"}\n',
+            1,
+            [(None, "may be missing here: the text ends before the ']}'")],
+        ),
+    ],
+)
+def test_json_that_is_cut_off_counts_what_is_there(
+    text: str, rows: int, rejected: list[tuple[int | None, str]]
+) -> None:
+    found = read_votes(text.encode(), filename="x")
+    assert len(found.rows) == rows
+    assert [r.line for r in found.rejected] == [line for line, _ in rejected]
+    assert all(said in r.reason for r, (_, said) in zip(found.rejected, rejected, strict=True))
+
+
 def test_json_that_isnt_a_vote() -> None:
     found = votes(
         '{"work": "a"}\n{"work": "b", "work": "c"}\n{"work": NaN}\n[]\n{"work": "d"\n'

@@ -82,7 +82,7 @@ def command(
         print_json(report)
     else:
         _show(report)
-    return 1 if report.refused else 0
+    return 1 if report.refused or report.problems else 0
 
 
 def _show(report: VotesReport) -> None:
