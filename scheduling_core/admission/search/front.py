@@ -6,11 +6,13 @@ made as low as can be while the others keep caps, from what each reaches alone u
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
+from typing import Any
 
-from scheduling_core.admission.attempts import Workload
+from scheduling_core.admission.attempts import KIB_PER_MIB, Workload
 from scheduling_core.admission.metrics import Metrics, metrics
 from scheduling_core.admission.replay import fifo
 from scheduling_core.admission.schedule import Limits, Policy, Schedule, schedule_of
@@ -42,7 +44,9 @@ class Front:
     """Every whole schedule that was looked at in the end, in the order in which it was made.
 
     reference : FIFO's values. hypervolume : the share of the box from 0 to the reference that the front
-    dominates, in goals divided by their reference.
+    dominates, in goals divided by their reference. unmet : caps for which no schedule was found; whether
+    there is one isn't known. stopped : "budget", or "interrupted", where fewer caps were tried than asked
+    for.
     """
 
     goals: tuple[Goal, ...]
@@ -50,21 +54,47 @@ class Front:
     reference: tuple[int, ...]
     hypervolume: float
     candidates: int
+    unmet: tuple[str, ...] = ()
+    stopped: str = "budget"
 
     @property
     def best(self) -> tuple[Point, ...]:
         """The points that none dominates; of several with the same values the first."""
-        return tuple(point for point in self.points if not point.dominated)
+        first = {point.values: point for point in reversed(self.points) if not point.dominated}
+        return tuple(point for point in self.points if first.get(point.values) is point)
 
     def weighted(self, weights: Mapping[Goal, float] | None = None) -> Point:
-        """The schedule with the lowest weighted mean of values over FIFO's; weights are 1 where not given."""
-        chosen = [1.0 if weights is None else weights.get(goal, 1.0) for goal in self.goals]
+        """The schedule with the lowest weighted mean of values over FIFO's; weights are 1 where not given.
+
+        Raises
+        ------
+        SchedulingError : for a goal that isn't one of the front's, a weight below 0, or none above it.
+        """
+        given = {} if weights is None else weights
+        foreign = [goal for goal in given if goal not in self.goals]
+        if foreign:
+            raise SchedulingError(
+                f"A weight is given for {foreign[0]}, expected one of {', '.join(map(str, self.goals))}."
+            )
+        chosen = [float(given.get(goal, 1.0)) for goal in self.goals]
+        if not all(0 <= weight < math.inf for weight in chosen) or not any(chosen):
+            raise SchedulingError(f"The weights are {chosen}, expected numbers from 0, one of them above it.")
 
         def mean(point: Point) -> float:
-            ratios = [v / r if r else 0.0 for v, r in zip(point.values, self.reference, strict=True)]
+            ratios = _scaled(point.values, self.reference)
             return sum(w * ratio for w, ratio in zip(chosen, ratios, strict=True)) / sum(chosen)
 
         return min(self.best, key=mean)
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A schedule with its figures, computed once."""
+
+    name: str
+    schedule: Schedule
+    metrics: Metrics
+    values: tuple[int, ...]
 
 
 def front(
@@ -81,62 +111,115 @@ def front(
 ) -> Front:
     """A front over whole schedules that keep the limits, its deadline included.
 
-    A third of the budget goes to each goal by itself, the rest to the cells of the grid of `levels` caps.
+    A third of the budget is for the goals one by one, the rest for the grid of `levels` caps of each goal
+    but one. A search ends with the move in which its share is used up, so a few more candidates are looked
+    at than the budget says.
 
     Raises
     ------
-    SchedulingError : for fewer than two goals, or two of which neither can be capped.
+    SchedulingError : for fewer than two goals, a budget or number of levels below 1, or where no priority
+        keeps the deadline.
     """
-    if len(goals) < 2 or len(set(goals)) != len(goals):
-        raise SchedulingError("A front needs two goals or more, each once.")
-    hours = [goal for goal in goals if goal.measure is Measure.HOURS]
-    main = hours[0] if hours else goals[0]
-    capped = [goal for goal in goals if goal != main]
-    if any(goal.measure is Measure.HOURS for goal in capped):
-        raise SchedulingError("Only one of the goals can be hours; the others are kept under a cap.")
-    problems = {goal: problem_of(workload, goal, policy, limits) for goal in goals}
-    first = fifo(workload, limits, policy)
-    found = [("fifo", first)]
-    for name in PRIORITIES:
-        starts = starts_by(name, workload, limits)
-        if starts is not None and name != "fifo":
-            found.append((name, schedule_of(workload, starts, policy, limits, method=name)))
-    done = 0
-
-    def tell(candidates: int, _: int) -> None:
-        if progress is not None:
-            progress(done + candidates, budget)
-
-    alone = max(1, budget // 3 // len(goals))
-    anchors = {}
+    main, capped = _roles(goals)
+    if budget < 1 or levels < 1:
+        raise SchedulingError(f"The budget is {budget} and levels {levels}, expected 1 or more of each.")
+    looking = _Looking(workload, tuple(goals), policy, limits, budget, workers, progress)
     for goal in goals:
-        result = search(
-            problems[goal], seed=seed, budget=alone, chains=2, workers=workers, progress=tell,
-        )  # fmt: skip
-        done += result.candidates
-        anchors[goal] = result.value
-        found.append((f"lowest {goal}", result.schedule))
-    reference = _values(problems, goals, metrics(workload, first))
-    cells = [_levels(anchors[g], reference[goals.index(g)], levels) for g in capped]
-    grid = list(product(*cells))
-    share = max(1, (budget - done) // len(grid))
-    for number, caps in enumerate(grid):
-        under = _under(limits, capped, caps)
-        begin = _begin(workload, found, goals, capped, caps, problems, main)
-        result = search(
-            problem_of(workload, main, policy, under), seed=seed + 1 + number, budget=share,
-            chains=len(begin), workers=workers, begin=begin, progress=tell,
-        )  # fmt: skip
-        done += result.candidates
-        name = f"lowest {main} with " + ", ".join(f"{g} <= {c}" for g, c in zip(capped, caps, strict=True))
-        made = replace(result.schedule, limits=limits)  # the caps were the search's, not the schedule's
-        found.append((name, made))
-    points = _points(workload, found, problems, goals)
-    scaled = [
-        tuple(v / r if r else 0.0 for v, r in zip(p.values, reference, strict=True))
-        for p in points if not p.dominated
-    ]  # fmt: skip
-    return Front(tuple(goals), points, reference, hypervolume(scaled, (1.0,) * len(goals)), done)
+        begin = _alone(looking.found, goals, goal)
+        how = {"seed": seed, "budget": max(1, budget // 3 // len(goals)), "chains": 2}
+        if not looking.search(f"lowest {goal}", looking.problems[goal], begin, how):
+            looking.unmet.append(f"lowest {goal}")
+    cells = list(product(*[_levels(looking, goal, levels) for goal in capped]))
+    share = max(1, (budget - looking.candidates) // len(cells))
+    for number, caps in enumerate(cells):
+        said = ", ".join(f"{g} <= {c}" for g, c in zip(capped, caps, strict=True))
+        problem = problem_of(workload, main, policy, _under(limits, capped, caps))
+        begin = _begin(looking.found, goals, capped, caps, main)
+        how = {"seed": seed + 1 + number, "budget": share, "chains": len(begin)}
+        if not looking.search(f"lowest {main} with {said}", problem, begin, how) and not any(
+            _keeps(one, goals, capped, caps) for one in looking.found
+        ):
+            looking.unmet.append(said)
+    told = Front(
+        tuple(goals), (), looking.reference, 0.0, looking.candidates, tuple(looking.unmet),
+        "interrupted" if looking.interrupted else "budget",
+    )  # fmt: skip
+    return front_of(told, _points(looking.found, limits))
+
+
+class _Looking:
+    """What was found so far, from FIFO and the other priorities on. `reference` : FIFO's values."""
+
+    def __init__(
+        self, workload: Workload, goals: tuple[Goal, ...], policy: Policy, limits: Limits, budget: int,
+        workers: int, progress: Callable[[int, int], None] | None,
+    ) -> None:  # fmt: skip
+        self.goals, self.limits = goals, limits
+        self.budget, self.workers, self.progress = budget, workers, progress
+        self.problems = {goal: problem_of(workload, goal, policy, limits) for goal in goals}
+        self.found: list[_Found] = []
+        self.unmet: list[str] = []
+        self.candidates = 0
+        self.interrupted = False
+        first = fifo(workload, limits, policy)
+        figures = metrics(workload, first)
+        self.reference = self._values(figures)
+        if figures.makespan <= self.problems[goals[0]].deadline:
+            self.take("fifo", first, figures)
+        for name in PRIORITIES:
+            starts = starts_by(name, workload, limits)
+            if starts is not None and name != "fifo":
+                made = schedule_of(workload, starts, policy, limits, method=name)
+                self.take(name, made, metrics(workload, made))
+        if not self.found:
+            raise SchedulingError(
+                f"No priority ends by the deadline {limits.deadline} on {limits.slots} slots, so there is "
+                "nothing to begin from."
+            )
+
+    def take(self, name: str, schedule: Schedule, figures: Metrics) -> None:
+        """Remember a schedule, with the limits of all: caps were a search's, not the schedule's."""
+        made = replace(schedule, limits=self.limits)
+        self.found.append(_Found(name, made, figures, self._values(figures)))
+
+    def search(
+        self, name: str, problem: Problem, begin: Mapping[str, tuple[int, ...]], how: Mapping[str, Any]
+    ) -> bool:
+        """Search from some starts; whether a schedule that keeps every limit of the problem was met.
+
+        After an interruption nothing is searched any more, and nothing is said to be unmet.
+        """
+        if self.interrupted:
+            return True
+        if not begin:
+            return False
+        done = self.candidates
+
+        def tell(candidates: int, _: int) -> None:
+            if self.progress is not None:
+                self.progress(done + candidates, self.budget)
+
+        try:
+            result = search(problem, begin=begin, workers=self.workers, progress=tell, **how)
+        except SchedulingError:  # all else that it refuses was checked before
+            return False
+        self.candidates += result.candidates
+        self.interrupted = result.stopped == "interrupted"
+        self.take(name, result.schedule, result.metrics)
+        return True
+
+    def _values(self, figures: Metrics) -> tuple[int, ...]:
+        return tuple(value_of(self.problems[goal], figures) for goal in self.goals)
+
+
+def front_of(looked: Front, points: Sequence[Point]) -> Front:
+    """The front of some points, in what else is said as `looked`."""
+    values = {point.values for point in points}
+    told = tuple(
+        replace(point, dominated=any(dominates(other, point.values) for other in values)) for point in points
+    )
+    scaled = [_scaled(point.values, looked.reference) for point in told if not point.dominated]
+    return replace(looked, points=told, hypervolume=hypervolume(scaled, (1.0,) * len(looked.goals)))
 
 
 def hypervolume(points: Sequence[Sequence[float]], reference: Sequence[float]) -> float:
@@ -159,35 +242,49 @@ def dominates(one: Sequence[int], other: Sequence[int]) -> bool:
     return all(a <= b for a, b in zip(one, other, strict=True)) and tuple(one) != tuple(other)
 
 
-def _points(
-    workload: Workload, found: Sequence[tuple[str, Schedule]], problems: Mapping[Goal, Problem],
-    goals: Sequence[Goal],
-) -> tuple[Point, ...]:  # fmt: skip
-    points: list[Point] = []
-    seen: set[str] = set()
-    for name, schedule in found:
-        if schedule.sha256 in seen:
-            continue
-        seen.add(schedule.sha256)
-        figures = metrics(workload, schedule)
-        points.append(Point(name, schedule, figures, _values(problems, goals, figures)))
-    kept: list[Point] = []
-    for k, point in enumerate(points):
-        beaten = any(dominates(other.values, point.values) for other in points)
-        repeated = any(other.values == point.values for other in points[:k])
-        kept.append(replace(point, dominated=beaten or repeated))
-    return tuple(kept)
+def _roles(goals: Sequence[Goal]) -> tuple[Goal, list[Goal]]:
+    """The goal that is made low, and those that are capped meanwhile."""
+    if len(goals) < 2 or len(set(goals)) != len(goals):
+        raise SchedulingError("A front needs two goals or more, each once.")
+    # Hours can't be capped, and there is one such goal at the most: those of images.
+    main = next((goal for goal in goals if goal.measure is Measure.HOURS), goals[0])
+    return main, [goal for goal in goals if goal != main]
 
 
-def _values(problems: Mapping[Goal, Problem], goals: Sequence[Goal], figures: Metrics) -> tuple[int, ...]:
-    return tuple(value_of(problems[goal], figures) for goal in goals)
+def _points(found: Sequence[_Found], limits: Limits) -> tuple[Point, ...]:
+    """Each schedule that keeps the limits, once."""
+    kept: dict[str, _Found] = {}
+    for one in found:
+        if _within(one.metrics, limits):
+            kept.setdefault(one.schedule.sha256, one)
+    return tuple(Point(one.name, one.schedule, one.metrics, one.values) for one in kept.values())
 
 
-def _levels(low: int, high: int, levels: int) -> list[int]:
-    """Caps from the lowest that is known to be reached up to FIFO's."""
+def _within(figures: Metrics, limits: Limits) -> bool:
+    used = (
+        (figures.makespan, limits.deadline), (figures.slots.peak, limits.slots),
+        (figures.cpu.peak, limits.cpu_milli), (figures.ram.peak, limits.ram_kib),
+        (figures.disk.peak, limits.disk_kib), (figures.parked.peak, limits.parked_kib),
+        (figures.images.peak_kib, limits.image_kib), (figures.service.peak_requests, limits.requests),
+    )  # fmt: skip
+    return all(most is None or value <= most for value, most in used)
+
+
+def _scaled(values: Sequence[int], reference: Sequence[int]) -> tuple[float, ...]:
+    return tuple(v / r if r else 0.0 for v, r in zip(values, reference, strict=True))
+
+
+def _levels(looking: _Looking, goal: Goal, levels: int) -> list[int]:
+    """Caps from the lowest that is known to be reached up to FIFO's, each in whole units of the search."""
+    place = looking.goals.index(goal)
+    kept = [one for one in looking.found if _within(one.metrics, looking.limits)] or looking.found
+    low, high = min(one.values[place] for one in kept), looking.reference[place]
     if high <= low or levels < 2:
         return [low]
-    return sorted({low + (high - low) * k // (levels - 1) for k in range(levels)})
+    profiles = looking.problems[goal].profiles
+    unit = next((p.unit for p in profiles if p.resource is goal.resource), KIB_PER_MIB)
+    steps = {low + (high - low) * k // (levels - 1) for k in range(levels)}
+    return sorted({max(low, cap // unit * unit) for cap in steps})
 
 
 def _under(limits: Limits, capped: Sequence[Goal], caps: Sequence[int]) -> Limits:
@@ -199,23 +296,28 @@ def _under(limits: Limits, capped: Sequence[Goal], caps: Sequence[int]) -> Limit
     return under
 
 
+def _alone(found: Sequence[_Found], goals: Sequence[Goal], goal: Goal) -> dict[str, tuple[int, ...]]:
+    """Where the search for one goal begins: at lanes, which leave most room, or at what is lowest in it."""
+    lanes = [one for one in found if one.name == "lanes" and goal.resource is not Resource.IMAGES]
+    place = goals.index(goal)
+    lowest = sorted(range(len(found)), key=lambda k: (found[k].values[place], k))[:2]
+    return {one.name: one.schedule.starts for one in lanes or [found[k] for k in lowest]}
+
+
+def _keeps(one: _Found, goals: Sequence[Goal], capped: Sequence[Goal], caps: Sequence[int]) -> bool:
+    return all(one.values[goals.index(g)] <= cap for g, cap in zip(capped, caps, strict=True))
+
+
 def _begin(
-    workload: Workload, found: Sequence[tuple[str, Schedule]], goals: Sequence[Goal],
-    capped: Sequence[Goal], caps: Sequence[int], problems: Mapping[Goal, Problem], main: Goal,
-) -> dict[str, tuple[int, ...]]:  # fmt: skip
+    found: Sequence[_Found], goals: Sequence[Goal], capped: Sequence[Goal], caps: Sequence[int], main: Goal
+) -> dict[str, tuple[int, ...]]:
     """The schedule that is lowest in the main goal among those that keep the caps, and the lowest of all.
 
     The second may pass a cap, which its chain then mends; the number of slots it has to keep.
     """
-    slots = min((c for g, c in zip(capped, caps, strict=True) if g.resource is Resource.SLOTS), default=None)
-    scored = []
-    for k, (name, schedule) in enumerate(found):
-        figures = metrics(workload, schedule)
-        if slots is not None and figures.slots.peak > slots:
-            continue
-        values = dict(zip(goals, _values(problems, goals, figures), strict=True))
-        keeps = all(values[g] <= c for g, c in zip(capped, caps, strict=True))
-        scored.append((values[main], k, keeps, name, schedule.starts))
-    scored.sort()
-    chosen = [s for s in scored if s[2]][:1] + scored[:1]
-    return {f"{name} ({k})": starts for _, k, _, name, starts in chosen}
+    slots = [c for g, c in zip(capped, caps, strict=True) if g.resource is Resource.SLOTS]
+    fitting = [one for one in found if not slots or one.metrics.slots.peak <= slots[0]]
+    place = goals.index(main)
+    scored = sorted((one.values[place], k, _keeps(one, goals, capped, caps)) for k, one in enumerate(fitting))
+    chosen = [k for _, k, keeps in scored if keeps][:1] + [k for _, k, _ in scored][:1]
+    return {f"{fitting[k].name} ({k})": fitting[k].schedule.starts for k in chosen}
