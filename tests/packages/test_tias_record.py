@@ -144,7 +144,10 @@ def test_the_release_ships_its_status_and_maturity(record: ScreeningRecord) -> N
         "Not calibrated prevalence, and not ground truth",
         "Human validation is pending",
         "Gemma side is a direct model label",
-        "Codex side is a classifier learned from 10,348",
+        "Codex side is a classifier learned from 10,348 direct Codex labels, and calibrated to "
+        "design-weighted sample rates",
+        "a candidate where at least one side calls it (the union of the two sides)",
+        "consensus is where both do (their intersection)",
         "without enough sample support makes no call",
         "ranks works and never asserts",
         "No label is not a negative",
