@@ -119,17 +119,16 @@ def _round(db: sqlite3.Connection, page: ModelPage, asked: str | None) -> tuple[
 
 
 def _incomplete(table: RatingTable, category: str, heads: Sequence[str]) -> list[str]:
-    """What each rate takes for granted while its rater hasn't voted on the whole round."""
+    """What the rates take for granted of works on which a rater has cast no vote, or none that is usable."""
+    columns = {head: table.raters.index(head) for head in heads if head in table.raters}
     said = []
-    for head in heads:
-        if head not in table.raters:
-            continue
-        column = table.raters.index(head)
-        missing = sum(votes[column] is NOT_CAST for votes in table.votes)
-        if missing:
+    for cell, what in ((NOT_CAST, "no vote yet"), (None, "a vote that says nothing of it")):
+        counts = {head: sum(votes[at] is cell for votes in table.votes) for head, at in columns.items()}
+        lacking = ", ".join(f"{number:,} by {head}" for head, number in counts.items() if number)
+        if lacking:
             said.append(
-                f"{category}: {head} hasn't voted on {missing:,} of {len(table.works):,} works of round "
-                f"{table.round} yet; its rate takes them to be like the others"
+                f"{category}: {what} on {lacking}, of {len(table.works):,} works of round {table.round}; "
+                "rates take them to be like the others"
             )
     return said
 

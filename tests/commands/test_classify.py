@@ -16,12 +16,14 @@ from click.testing import CliRunner, Result
 from sklearn.metrics import average_precision_score, brier_score_loss, roc_auc_score
 
 from catalog.commands.group import cli
+from catalog.screening_pages import NOT_CAST, RatingTable
 from catalog.screening_queries import rating_table, works_voted
 from catalog.store import Catalog, create, open_catalog
-from catalog.training.calls import _rates
+from catalog.training.calls import _incomplete, _rates
 from catalog.training.synthetic import add_synthetic_study
 from catalog.training.train import Choices, train_release
 from classifiers.student import Parameters
+from schema.states import Status
 
 RELEASE, ROUND = "synthetic-r1", "synthetic-abstracts"
 VALIDATION = """\
@@ -221,6 +223,22 @@ def test_a_census_has_a_rate_without_sampling_error(decided: Path) -> None:
         positive = sum(line["decision"] == "in_scope" for line in csv.DictReader(file))
     assert (rate.rate, rate.positives) == (positive / 700, positive)
     assert (rate.low, rate.high) == (rate.rate, rate.rate)
+
+
+def test_what_a_rate_takes_for_granted_is_said_by_its_cause() -> None:
+    """The rate is of the usable votes: two works that Ann hasn't judged yet and one that she couldn't are
+    taken to be like the rest, and so is one of Bot's."""
+    votes = ((True, True), (False, None), (None, False), (NOT_CAST, False), (NOT_CAST, True))
+    table = RatingTable(
+        "screen", "trial", tuple("abcde"), ("ann", "bot"), ("human", "model"),
+        (Status.HUMAN_DIRECT, Status.MACHINE_DIRECT), votes, None, None,
+    )  # fmt: skip
+    assert _incomplete(table, "trial", ["ann", "bot", "nobody"]) == [
+        "trial: no vote yet on 2 by ann, of 5 works of round screen; rates take them to be like the others",
+        "trial: a vote that says nothing of it on 1 by ann, 1 by bot, of 5 works of round screen; "
+        "rates take them to be like the others",
+    ]
+    assert _incomplete(table, "trial", ["nobody"]) == []
 
 
 def test_a_dry_run_records_nothing(trained: Path, copy: Callable[[Path], Path]) -> None:
