@@ -11,7 +11,7 @@ import click
 from catalog.commands.errors import Refused
 from catalog.commands.options import json_option
 from catalog.commands.output import note, print_json, say
-from catalog.commands.schedule.admission.searching import begin_run, tell_if_plain, write_run
+from catalog.commands.schedule.admission.searching import begin_run, or_nothing, tell_if_plain, write_run
 from catalog.commands.schedule.admission.tables import entries_json, show_rows
 from catalog.commands.schedule.admission.workloads import (
     choice_options,
@@ -87,7 +87,8 @@ def command(
     folder = begin_run(runs, name, "experiment", asked, inputs, historical, workload)
     tell_if_plain()
     under = {"policy": Policy(policy)} if "policy" in accepted else {}
-    outcome = module.run(workload, limits, *beside, seed=seed, **parameters, **under)
+    with or_nothing(folder):
+        outcome = module.run(workload, limits, *beside, seed=seed, **parameters, **under)
     entries = book(workload, outcome.schedules)
     result = {
         "experiment": outcome.name, "title": outcome.title, "parameters": _plain(outcome.parameters),

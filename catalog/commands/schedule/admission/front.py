@@ -13,6 +13,7 @@ from catalog.commands.schedule.admission.searching import (
     begin_run,
     entry_charts,
     goal_of,
+    or_nothing,
     tell_if_plain,
     write_run,
 )
@@ -78,7 +79,7 @@ def command(
     )  # fmt: skip
     folder = begin_run(runs, "front", "front", parameters, inputs_of(found), historical, workload)
     tell_if_plain()
-    with progress("Searching") as step:
+    with or_nothing(folder), progress("Searching") as step:
 
         def told(candidates: int, total: int) -> None:
             if step is not None:

@@ -7,7 +7,7 @@ import click
 
 from catalog.commands.errors import Refused
 from catalog.commands.options import json_option
-from catalog.commands.schedule.admission.searching import asked, begin_run, do_search
+from catalog.commands.schedule.admission.searching import asked, begin_run, do_search, or_nothing
 from catalog.commands.schedule.admission.workloads import run_options, sha256_of
 
 
@@ -59,4 +59,5 @@ def command(
     parameters = asked("images-hours", str(schedule.policy), limits, seed, budget, chains, begin=begin)
     inputs = [{"path": str(run / SCHEDULES), "sha256": sha256_of(run / SCHEDULES)}]
     folder = begin_run(runs, "refine", "refine", parameters, inputs, historical, workload)
-    return do_search(folder, workload, parameters, workers, None, None, as_json)
+    with or_nothing(folder):
+        return do_search(folder, workload, parameters, workers, None, None, as_json)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from catalog.commands.errors import Refused
 from catalog.commands.options import json_option
 from catalog.commands.output import heading, print_json, say
 from catalog.commands.schedule.admission.tables import entries_json, show_entries, show_marks
@@ -36,6 +37,10 @@ def command(
     from scheduling_core.admission.schedule import Limits, Policy
 
     found = read(path, tasks, assumed)
+    if not len(found.workload):
+        raise Refused(
+            f"{path}: no attempt can be replayed here; `proofshelf schedule admission census` counts why"
+        )
     told: dict[Stratum, tuple[Workload, tuple[Entry, ...], float | None]] = {}
     for stratum in Stratum:
         whole = found.workload if first is None else found.workload.first_of_each_task(first)

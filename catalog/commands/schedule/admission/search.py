@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from catalog.commands.options import json_option
-from catalog.commands.schedule.admission.searching import GOALS, asked, begin_run, do_search
+from catalog.commands.schedule.admission.searching import GOALS, asked, begin_run, do_search, or_nothing
 from catalog.commands.schedule.admission.workloads import (
     choice_options,
     chosen,
@@ -60,4 +60,5 @@ def command(
     limits = limits_of(workload, slots, deadline, caps)
     parameters = asked(goal, policy, limits, seed, budget, chains, first=first, stratum=stratum)
     folder = begin_run(runs, f"search-{goal}", "search", parameters, inputs_of(found), historical, workload)
-    return do_search(folder, workload, parameters, workers, seconds, memory, as_json)
+    with or_nothing(folder):
+        return do_search(folder, workload, parameters, workers, seconds, memory, as_json)

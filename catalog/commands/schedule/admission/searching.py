@@ -1,6 +1,8 @@
 """A search from its request to its run: begun, gone on with, or begun from a schedule that is there."""
 
-from collections.abc import Mapping
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -52,6 +54,17 @@ def begin_run(
     folder = begin(runs, name, command, described, inputs, mark)
     write_workload(workload, folder / WORKLOAD)
     return folder
+
+
+@contextmanager
+def or_nothing(folder: Path) -> Iterator[None]:
+    """What is refused leaves no folder behind; a search that was saved stays, to be gone on with."""
+    try:
+        yield
+    except Exception:
+        if not any((folder / "checkpoints").glob("*.json")):
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
 
 
 def tell_if_plain() -> None:
