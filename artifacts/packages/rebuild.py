@@ -2,6 +2,8 @@
 
     python -m artifacts.packages.rebuild [FOLDER]
 
+Without a folder, the admission packages are made again too (`rebuild_admission`).
+
 Written by hand are the claims, the inputs, README, LICENSE, analysis.py, validate.py and the notebook's
 cells. Made here are the saved outputs, tables, figures, the source page, the notebook's results, and the
 sizes and hashes in the manifest. The same
@@ -19,6 +21,7 @@ from typing import Any
 
 from artifacts.errors import AnalysisError
 from artifacts.hashing import git_blob_sha1
+from artifacts.packages.rebuild_admission import ADMISSION, rebuild_admission
 from artifacts.runner import Runner
 from artifacts.seal import seal
 from schema.artifact import Analysis
@@ -203,10 +206,13 @@ def _provenance(outputs: Path) -> bytes:
 
 
 def main() -> None:
-    """Rebuild the committed package, or a copy of it."""
+    """Rebuild the committed packages, or a copy of the first."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("folder", type=Path, nargs="?", default=GAVEL, help="the package's folder")
-    rebuild(parser.parse_args().folder)
+    parser.add_argument("folder", type=Path, nargs="?", help="the package's folder")
+    folder = parser.parse_args().folder
+    rebuild(GAVEL if folder is None else folder)
+    for other in ADMISSION if folder is None else ():
+        rebuild_admission(other)
 
 
 if __name__ == "__main__":

@@ -256,16 +256,23 @@ def _segments(value: Any, where: str) -> tuple[Segment, ...]:
         raise SchedulingError(f"{where}: segments is {value!r}, expected a list of [kind, ticks].")
     found = []
     for position, pair in enumerate(value):
-        place = f"{where}, segment {position}"
-        if not (isinstance(pair, list) and len(pair) == 2):
-            raise SchedulingError(f"{place}: {pair!r}, expected [kind, ticks].")
-        kind, ticks = pair
-        if not isinstance(kind, str) or kind not in _KINDS:
-            raise SchedulingError(f"{place}: kind {kind!r}, expected one of {', '.join(SegmentKind)}.")
-        if isinstance(ticks, bool) or not isinstance(ticks, int) or not 0 < ticks < 1 << 53:
-            raise SchedulingError(f"{place}: length {ticks!r}, expected a whole number of ticks above 0.")
-        found.append(Segment(_KINDS[kind], ticks))
+        if isinstance(pair, list) and len(pair) == 2:
+            kind, ticks = pair
+            known = _KINDS.get(kind) if isinstance(kind, str) else None
+            if known is not None and type(ticks) is int and 0 < ticks < 1 << 53:
+                found.append(Segment(known, ticks))
+                continue
+        raise _bad_segment(pair, f"{where}, segment {position}")
     return tuple(found)
+
+
+def _bad_segment(pair: Any, place: str) -> SchedulingError:
+    if not (isinstance(pair, list) and len(pair) == 2):
+        return SchedulingError(f"{place}: {pair!r}, expected [kind, ticks].")
+    kind, ticks = pair
+    if not (isinstance(kind, str) and kind in _KINDS):
+        return SchedulingError(f"{place}: kind {kind!r}, expected one of {', '.join(SegmentKind)}.")
+    return SchedulingError(f"{place}: length {ticks!r}, expected a whole number of ticks above 0.")
 
 
 def _text(row: Mapping[str, Any], name: str, where: str) -> str:

@@ -142,17 +142,22 @@ def metrics(workload: Workload, schedule: Schedule) -> Metrics:
     cpu: list[Interval] = []
     parked: list[Interval] = []
     requests: list[Interval] = []
+    held_whole = schedule.policy is Policy.WHOLE
     for attempt, start in zip(workload.attempts, starts, strict=True):
         tick = start
         for kind, ticks in attempt.segments:
-            if schedule.policy.holds(kind):
-                active.append((tick, tick + ticks, attempt.ram_kib))
-                cpu.append((tick, tick + ticks, attempt.cpu_milli))
-            else:
-                parked.append((tick, tick + ticks, attempt.ram_kib))
             if kind is SegmentKind.MODEL:
                 requests.append((tick, tick + ticks, 1))
+            if schedule.policy.holds(kind):
+                if not held_whole:
+                    active.append((tick, tick + ticks, attempt.ram_kib))
+                    cpu.append((tick, tick + ticks, attempt.cpu_milli))
+            else:
+                parked.append((tick, tick + ticks, attempt.ram_kib))
             tick += ticks
+        if held_whole:
+            active.append((start, tick, attempt.ram_kib))
+            cpu.append((start, tick, attempt.cpu_milli))
         whole.append((start, tick))
     waits = sorted(s - a.release for a, s in zip(workload.attempts, starts, strict=True))
     return Metrics(

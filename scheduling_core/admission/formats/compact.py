@@ -74,6 +74,7 @@ def write_workload(workload: Workload, path: Path) -> None:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
             file.flush()
+            os.fchmod(file.fileno(), 0o666 & ~_umask())  # as any file is made; a temporary one is private
             os.fsync(file.fileno())
         os.replace(temporary, path)
     except BaseException:
@@ -155,6 +156,12 @@ def _check(
             f"{where}: image {shown(found.image)} has {found.image_kib} KiB here and {sizes[found.image]} "
             f"KiB above, expected one size."
         )
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
 
 
 def _plain(workload: Workload) -> Workload:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from scheduling_core.admission.validate.schedules import validate
+from scheduling_core.admission.validate.schedules import judge, prepare
 
 Json = dict[str, Any]
 
@@ -43,11 +43,12 @@ def run(inputs: Mapping[str, Path], parameters: Mapping[str, Any], seed: int = 0
     header, *attempts = _lines(inputs, "workload")
     if not isinstance(header, dict) or header.get("format") != "admission-workload":
         raise ReportError("The first line of the workload is no header of the compact form.")
+    prepared = prepare(attempts)
     told: Json = {}
     for row in _lines(inputs, "schedules"):
         if not isinstance(row, dict) or not isinstance(row.get("name"), str) or row["name"] in told:
             raise ReportError(f"Schedule {len(told)} has no name of its own.")
-        found = validate(attempts, {key: value for key, value in row.items() if key != "name"})
+        found = judge(prepared, {key: value for key, value in row.items() if key != "name"})
         told[row["name"]] = {
             "holds": found.ok,
             "violations": len(found.violations),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from scheduling_core.admission.validate.findings import Kind, Validation, Violation
@@ -43,11 +44,40 @@ def validate(
     placements : segments at explicit times, {attempt, kind, start, end} each; accounts are then made of
     them. Nothing is raised: whatever JSON a row holds, what is wrong with it is a violation.
     """
-    rows, found = well_formed(attempts, "Attempt")
+    return judge(prepare(attempts), schedule, claimed, placements)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Attempts judged as far as no schedule is needed: rows in good form, what is wrong, their hash."""
+
+    rows: Sequence[Mapping[str, Any]]
+    malformed: tuple[Violation, ...]
+    violations: tuple[Violation, ...]
+    sha256: str
+
+
+def prepare(attempts: Sequence[Mapping[str, Any]]) -> Prepared:
+    """What many schedules of the same attempts share."""
+    rows, malformed = well_formed(attempts, "Attempt")
+    if malformed:
+        return Prepared(rows, tuple(malformed), (), "")
+    return Prepared(rows, (), tuple(_workload_faults(rows)), digest(list(rows)))
+
+
+def judge(
+    prepared: Prepared,
+    schedule: Mapping[str, Any],
+    claimed: Mapping[str, Any] | None = None,
+    placements: Sequence[Mapping[str, Any]] | None = None,
+) -> Validation:
+    """`validate`, of attempts that are prepared."""
+    rows = prepared.rows
+    found = list(prepared.malformed)
     found += [Violation(Kind.FORM, None, None, fault) for fault in schedule_faults(schedule)]
     if found:
         return Validation(tuple(found))
-    found = _workload_faults(rows) + _hash_faults(rows, schedule)
+    found = [*prepared.violations, *_hash_faults(prepared.sha256, schedule)]
     starts = schedule["starts"]
     if len(starts) != len(rows):
         sentence = f"There are {len(starts)} starts for {len(rows)} attempts, expected one for each."
@@ -80,9 +110,8 @@ def _workload_faults(rows: Sequence[Mapping[str, Any]]) -> list[Violation]:
     return found
 
 
-def _hash_faults(rows: Sequence[Mapping[str, Any]], schedule: Mapping[str, Any]) -> list[Violation]:
+def _hash_faults(workload: str, schedule: Mapping[str, Any]) -> list[Violation]:
     found = []
-    workload = digest(list(rows))
     if schedule["workload_sha256"] != workload:
         sentence = (
             f"The schedule is of workload {schedule['workload_sha256']}, these attempts are {workload}."
