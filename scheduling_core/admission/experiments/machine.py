@@ -67,7 +67,7 @@ class _Machine:
         self.pool = (
             sum(a.ram_kib for a in self.attempts) if conditions.pool_kib is None else conditions.pool_kib
         )
-        self.events: list[tuple[int, int, int, int]] = []
+        self.events: list[tuple[int, int, _Event, int]] = []
         self.queue: list[tuple[int, int, int]] = []  # request tick, way, attempt
         self.starts, self.place, self.reply = [0] * n, [-1] * n, [0] * n
         self.state = [State.RUNNING] * n
@@ -90,7 +90,7 @@ class _Machine:
             while self.events and self.events[0][0] == now:
                 _, i, event, place = heapq.heappop(self.events)
                 if event is _Event.RELEASED or place == self.place[i]:
-                    self._happen(_Event(event), i, now)
+                    self._happen(event, i, now)
             if self.admits:
                 self.store.make_room()
                 self._admit(now)

@@ -116,7 +116,11 @@ class Suspended:
         None where no RAM was reserved at all.
         """
         whole = sum(a.ram_kib * a.ticks for a in self.before.attempts)
-        return Fraction(whole - self.ram().area, whole) if whole else None
+        reserved = sum(
+            a.ram_kib * (a.ticks - sum(s.end - s.start for s in stays if s.state is State.PARKED))
+            for a, stays in zip(self.workload.attempts, self.stays, strict=True)
+        )
+        return Fraction(whole - reserved, whole) if whole else None
 
     def _suspensions(self) -> list[tuple[Attempt, int]]:
         counts = [sum(s.state is State.PARKED for s in stays) for stays in self.stays]
