@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from artifacts.packages import bundled
 from catalog import queries
 from catalog.commands.library import each, who, writing
 from catalog.commands.options import database_option, json_option
@@ -21,9 +22,10 @@ from schema.states import ClaimKind
 def command(packages: tuple[Path, ...], db: Path, as_json: bool) -> int:
     """Take packages into the catalog.
 
-    PACKAGE is a folder, or a .zip or .tar archive, with a manifest.json. Each is taken whole or not at
-    all. The same package again changes nothing; a changed one becomes a new version beside the old. One
-    that is refused stops no other, and makes the exit code 1.
+    PACKAGE is a folder, or a .zip or .tar archive, with a manifest.json, or the name of a package that
+    comes with proofshelf (seer-deepswe-like, say). Each is taken whole or not at all. The same package
+    again changes nothing; a changed one becomes a new version beside the old. One that is refused stops no
+    other, and makes the exit code 1.
 
     \b
     Examples:
@@ -33,7 +35,7 @@ def command(packages: tuple[Path, ...], db: Path, as_json: bool) -> int:
     with writing(db) as catalog:
 
         def add(path: Path) -> dict[str, Any]:
-            facts = add_package(catalog, path)
+            facts = add_package(catalog, place(path))
             if not as_json:
                 say(sentence(facts))
             return facts
@@ -42,6 +44,11 @@ def command(packages: tuple[Path, ...], db: Path, as_json: bool) -> int:
     if as_json:
         print_json({"packages": done, "refused": refused})
     return 1 if refused else 0
+
+
+def place(path: Path) -> Path:
+    """The path, or where a bundled package of that name is when nothing else is there."""
+    return path if path.exists() else bundled().get(str(path), path)
 
 
 def add_package(catalog: Catalog, path: Path) -> dict[str, Any]:

@@ -428,3 +428,13 @@ class TestTias:
         page = read(run("show", "tias-record", "--json"))
         assert page["latest_run"]["counts"]["saved"] == 19
         assert page["latest_run"]["counts"]["confirmed"] == 0
+
+
+def test_a_bundled_package_is_added_by_its_name_unless_a_folder_has_it(run: Any, tmp_path: Path) -> None:
+    assert run("init").exit_code == 0
+    (facts,) = read(run("add", "tias-record", "--json"))["packages"]
+    assert (facts["package"], facts["state"]) == ("tias-record", "added")
+    (tmp_path / "tias-record").mkdir()
+    refused = run("add", "tias-record")
+    assert refused.exit_code == 1
+    assert "manifest.json" in refused.stderr
