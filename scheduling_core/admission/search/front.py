@@ -275,16 +275,22 @@ def _scaled(values: Sequence[int], reference: Sequence[int]) -> tuple[float, ...
 
 
 def _levels(looking: _Looking, goal: Goal, levels: int) -> list[int]:
-    """Caps from the lowest that is known to be reached up to FIFO's, each in whole units of the search."""
+    """Caps from FIFO's value down to the lowest that is known to be reached, in whole units of the search.
+
+    Each is the same share of the one before, for a front bends most where it is low. With one goal to cap,
+    both ends are already reached by each goal alone, so the caps lie in the middle of `levels` equal steps.
+    """
     place = looking.goals.index(goal)
     kept = [one for one in looking.found if _within(one.metrics, looking.limits)] or looking.found
     low, high = min(one.values[place] for one in kept), looking.reference[place]
-    if high <= low or levels < 2:
+    if high <= low or levels < 2 or not low:
         return [low]
     profiles = looking.problems[goal].profiles
     unit = next((p.unit for p in profiles if p.resource is goal.resource), KIB_PER_MIB)
-    steps = {low + (high - low) * k // (levels - 1) for k in range(levels)}
-    return sorted({max(low, cap // unit * unit) for cap in steps})
+    one = len(looking.goals) == 2
+    shares = [(k + 0.5) / levels if one else k / (levels - 1) for k in range(levels)]
+    caps = [round(low * (high / low) ** share) for share in shares]
+    return sorted({max(low, cap // unit * unit) for cap in caps}, reverse=True)
 
 
 def _under(limits: Limits, capped: Sequence[Goal], caps: Sequence[int]) -> Limits:
@@ -311,13 +317,26 @@ def _keeps(one: _Found, goals: Sequence[Goal], capped: Sequence[Goal], caps: Seq
 def _begin(
     found: Sequence[_Found], goals: Sequence[Goal], capped: Sequence[Goal], caps: Sequence[int], main: Goal
 ) -> dict[str, tuple[int, ...]]:
-    """The schedule that is lowest in the main goal among those that keep the caps, and the lowest of all.
+    """The schedule that is lowest in the main goal among those that keep the caps, and one to be mended.
 
-    The second may pass a cap, which its chain then mends; the number of slots it has to keep.
+    That one passes the caps by the smallest share of those that none dominates, for then a chain has least
+    to mend. The number of slots both have to keep.
     """
     slots = [c for g, c in zip(capped, caps, strict=True) if g.resource is Resource.SLOTS]
-    fitting = [one for one in found if not slots or one.metrics.slots.peak <= slots[0]]
+    fitting = [k for k, one in enumerate(found) if not slots or one.metrics.slots.peak <= slots[0]]
     place = goals.index(main)
-    scored = sorted((one.values[place], k, _keeps(one, goals, capped, caps)) for k, one in enumerate(fitting))
-    chosen = [k for _, k, keeps in scored if keeps][:1] + [k for _, k, _ in scored][:1]
-    return {f"{fitting[k].name} ({k})": fitting[k].schedule.starts for k in chosen}
+
+    def passes(k: int) -> float:
+        ratios = [found[k].values[goals.index(g)] / max(1, c) for g, c in zip(capped, caps, strict=True)]
+        return max(ratios)
+
+    keeping = [k for k in fitting if _keeps(found[k], goals, capped, caps)]
+    others = [
+        k for k in fitting
+        if k not in keeping and not any(dominates(one.values, found[k].values) for one in found)
+    ]  # fmt: skip
+    chosen = [
+        *sorted(keeping, key=lambda k: (found[k].values[place], k))[:1],
+        *sorted(others, key=lambda k: (passes(k), found[k].values[place], k))[:1],
+    ]
+    return {f"{found[k].name} ({k})": found[k].schedule.starts for k in chosen or fitting[:1]}

@@ -113,6 +113,18 @@ def test_two_calls_share_one_channel_in_order_of_arrival() -> None:
     assert found.added_ticks == 1
 
 
+def test_at_the_same_tick_a_restore_goes_before_an_offload() -> None:
+    """At 9 a wants to offload and b, who arrived after it, to be restored: a waits for the channel to 11."""
+    of = workload(attempt("a", "tool 9 model 20 tool 1"), attempt("b", "model 11 tool 1"))
+    found = suspended_replay(of, Limits(slots=2), Conditions(Constant(2, 2), channels=1))
+    assert Stay(RESTORING, 9, 11) in found.stays[1]
+    assert found.stays[0][:2] == (Stay(RUNNING, 0, 11), Stay(OFFLOADING, 11, 13))
+    # Of two offloads that of the first to arrive goes first.
+    both = workload(attempt("a", "tool 4 model 20"), attempt("b", "tool 4 model 20"))
+    found = suspended_replay(both, Limits(slots=2), Conditions(Constant(2, 2), channels=1))
+    assert [stays[1].start for stays in found.stays] == [4, 6]
+
+
 def test_an_offload_that_waits_too_long_is_not_begun() -> None:
     """b waits for the channel until 5; of its call of 9 only 4 are left, no more than the cost of 2 x 2."""
     of = workload(attempt("a", "model 30 tool 1"), attempt("b", "model 5 model 9 tool 1", ram_kib=GIB))
@@ -153,9 +165,10 @@ def test_an_attempt_waits_for_its_image_and_those_after_it_for_the_same_load() -
         [("image_load", "32"), ("tool", "8")], [("image_load", "22"), ("tool", "50")], [("tool", "5")],
     ]  # fmt: skip
     assert (found.loads, found.loading_ticks, found.added_ticks) == (1, 54, 54)
-    # Kept for 7 ticks after its last use at 82, it is gone at 90.
-    again = Conditions(FREE, images=ImageStore(7), loading=Loading(2, GIB))
-    assert suspended_replay(of, Limits(slots=2), again).loads == 2
+    # Kept for 8 ticks after its last use at 82, it is gone when c starts at 90, and for 9 it is still there.
+    for ticks, loads in ((8, 2), (9, 1)):
+        again = Conditions(FREE, images=ImageStore(ticks), loading=Loading(2, GIB))
+        assert suspended_replay(of, Limits(slots=2), again).loads == loads
 
 
 @settings(max_examples=50)
