@@ -81,7 +81,7 @@ def renew(markdown: str) -> str:
 
 
 def normalise(text: str) -> str:
-    """What has to stay the same: times and hashes over them, durations, digits past the ninth are taken out."""
+    """What has to stay the same: without times, hashes over them, durations and digits past the ninth."""
     text = re.sub(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?( ?UTC|Z)?", "TIME", text)
     text = re.sub(r"\b\d{1,2} [A-Z][a-z]{2} \d{4}(, \d\d:\d\d( UTC)?)?", "TIME", text)
     text = re.sub(TIMED_HASH, r"\1HASH", text, flags=re.MULTILINE)
