@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from scheduling_core.admission.attempts import KIB_PER_GIB, TICKS_PER_HOUR, Stratum, Workload
-from scheduling_core.admission.experiments.costs import AT_ONCE, Cost, Loading, constant_of
+from scheduling_core.admission.experiments.costs import AT_ONCE, Constant, Cost, Loading, constant_of
 from scheduling_core.admission.experiments.machine import suspended_replay
 from scheduling_core.admission.experiments.outcome import Cell, Outcome
 from scheduling_core.admission.experiments.states import Conditions, Suspended
@@ -65,7 +65,8 @@ def run(
                 )
                 way = "hidden" if hidden else "after the reply"
                 rows.append(_row(stratum, cost, way, found))
-                values.append(dict(zip(COLUMNS, rows[-1], strict=True)))
+                kind = "constant" if isinstance(cost, Constant) else cost.name
+                values.append({**dict(zip(COLUMNS, rows[-1], strict=True)), "kind": kind})
                 if found.workload is part and part is workload:
                     schedules[f"{stratum}, {cost.name}, {way}"] = found.schedule
     return Outcome(
@@ -150,26 +151,37 @@ def _destination_chart(values: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _chart(values: Sequence[dict[str, Any]], title: str, key: str, axis: str) -> dict[str, Any]:
-    kept = ("stratum", "restore", "cost of a suspended call", "seconds", "suspended", key)
+    """A line through the constants, and a point for each row: other costs stand apart from the line."""
+    kept = ("stratum", "restore", "cost of a suspended call", "kind", "seconds", "suspended", key)
+    place = {
+        "x": {
+            "field": "seconds", "type": "quantitative", "scale": {"type": "symlog", "constant": 0.1},
+            "title": "Offload and restore of one call (s)",
+        },
+        "y": {"field": key, "type": "quantitative", "title": axis},
+        "color": {"field": "stratum", "type": "nominal", "title": "Stratum"},
+    }  # fmt: skip
     return {
         "$schema": SCHEMA,
         "title": title,
         "width": 640,
         "height": 320,
         "data": {"values": [{name: row[name] for name in kept} for row in values]},
-        "mark": {"type": "line", "point": True},
-        "encoding": {
-            "x": {
-                "field": "seconds", "type": "quantitative", "scale": {"type": "symlog", "constant": 0.1},
-                "title": "Offload and restore of one call (s)",
+        "layer": [
+            {
+                "transform": [{"filter": "datum.kind == 'constant'"}],
+                "mark": {"type": "line"},
+                "encoding": {
+                    **place, "strokeDash": {"field": "restore", "type": "nominal", "title": "Restore"}
+                },
             },
-            "y": {"field": key, "type": "quantitative", "title": axis},
-            "color": {"field": "stratum", "type": "nominal", "title": "Stratum"},
-            "strokeDash": {"field": "restore", "type": "nominal", "title": "Restore"},
-            "shape": {"field": "restore", "type": "nominal", "title": "Restore"},
-            "tooltip": [
-                {"field": name, "type": "nominal" if isinstance(values[0][name], str) else "quantitative"}
-                for name in kept
-            ] if values else [],
-        },
+            {
+                "mark": {"type": "point", "filled": True, "size": 50},
+                "encoding": {
+                    **place,
+                    "shape": {"field": "kind", "type": "nominal", "title": "Cost"},
+                    "tooltip": [{"field": name} for name in kept],
+                },
+            },
+        ],
     }  # fmt: skip

@@ -308,8 +308,11 @@ def test_the_outcome_has_both_strata_and_every_schedule_of_the_workload() -> Non
     assert set(found.charts) == {"savings", "destination"}
     for chart in found.charts.values():
         assert len(chart["data"]["values"]) == 12
-        assert chart["encoding"]["y"]["title"]
-        assert "(s)" in chart["encoding"]["x"]["title"]
+        kinds = [v["kind"] for v in chart["data"]["values"][:6]]
+        assert kinds == ["constant"] * 4 + [rows[4]["cost of a suspended call"]] * 2
+        for layer in chart["layer"]:
+            assert layer["encoding"]["y"]["title"]
+            assert "(s)" in layer["encoding"]["x"]["title"]
 
 
 def clean_trials(shared: Path) -> Workload:
