@@ -81,7 +81,8 @@ def renew(markdown: str) -> str:
 
 
 def normalise(text: str) -> str:
-    """What has to stay the same: without times, hashes over them, durations and digits past the ninth."""
+    """What has to stay the same: times, hashes over them, durations, digits past the ninth are taken out."""
+    text = re.sub(r"\b\d{8}T\d{6}Z\b", "TIME", text)
     text = re.sub(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?( ?UTC|Z)?", "TIME", text)
     text = re.sub(r"\b\d{1,2} [A-Z][a-z]{2} \d{4}(, \d\d:\d\d( UTC)?)?", "TIME", text)
     text = re.sub(TIMED_HASH, r"\1HASH", text, flags=re.MULTILINE)

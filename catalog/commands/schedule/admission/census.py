@@ -35,8 +35,10 @@ def command(path: Path, tasks: Path | None, assumed: tuple[str, ...], as_json: b
     say(counted.name, style="bold")
     table = Table((Column("what"), Column("which", prose=True), Column("value", "decimal")), indent=2)
     before = ""
-    for what, which, value in counted.table()["rows"]:
-        table.add(what if what != before else "", str(which), _shown(value))
+    for title, place, value in counted.table()["rows"]:
+        what, colon, why = title.partition(": ")  # why a mean is wrong is prose, and no title of a column
+        which = f"{place}: {why}" if colon else str(place)
+        table.add(what if what != before else "", which, _shown(value))
         before = what
     table.show()
     for sentence in found.notes:

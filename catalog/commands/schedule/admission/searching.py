@@ -140,7 +140,7 @@ def finish(
     say(f"{workload.name}: {len(workload):,} attempts", style="bold")
     show_entries(entries)
     gap = "" if result.gap is None else f", {100 * result.gap:.1f} % above it"
-    proof = "which proves it the lowest" if result.proved else f"the bound is not reached{gap}"
+    proof = "it is the bound, so none is lower" if result.proved else f"the bound is not reached{gap}"
     say(f"Lowest {parameters['goal']} found among {result.candidates:,} complete schedules; {proof} "
         f"(bound by {result.bound.by}).", indent=2)  # fmt: skip
     if result.stopped == "time":
