@@ -108,6 +108,26 @@ def screening(folder: Path) -> None:
     (folder / "labelled.csv").write_text("\n".join(["record_id,title,abstract,label_included", *records]))
 
 
+def scheduling(folder: Path) -> None:
+    """Attempts, two runs of one search on them, and a third that was killed before it saved anything."""
+
+    def do(*arguments: str) -> str:
+        result = CliRunner().invoke(cli, ["schedule", "admission", *arguments])
+        assert result.exit_code == 0, result.output
+        return result.stdout
+
+    attempts = str(folder / "attempts.jsonl")
+    do("generate", "tmax-like", "--attempts", "30", "--to", attempts)
+    for name in ("first", "second"):
+        made = do("search", attempts, "--slots", "4", "--budget", "20000", "--runs", str(folder), "--json")
+        (folder / "runs").mkdir(exist_ok=True)
+        shutil.move(json.loads(made)["run"], folder / "runs" / name)
+    unfinished = folder / "runs" / "unfinished"
+    unfinished.mkdir()
+    for name in ("request.json", "workload.jsonl.gz"):
+        shutil.copy(folder / "runs" / "first" / name, unfinished)
+
+
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder in which the examples make sense: a catalog with both papers, and files to read."""
@@ -115,6 +135,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = CliRunner().invoke(cli, ["demo", "--dir", str(folder / "made")])
     assert made.exit_code == 0, made.output
     screening(folder)
+    scheduling(folder)
     (folder / "library.bib").write_text("@book{a, title={A title}, year={2020}}\n@book{b, year={1}}\n")
     (folder / "zotero.json").write_text('[{"type": "book", "title": "Another"}]')
     for name in ("my-package", "first"):

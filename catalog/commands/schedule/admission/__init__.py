@@ -31,7 +31,7 @@ def command() -> None:
 
     \b
     Examples:
-      proofshelf schedule admission generate tmax-like --attempts 30 --to attempts.jsonl
+      proofshelf schedule admission generate tmax-like --attempts 30 --to attempts.jsonl --force
       proofshelf schedule admission census attempts.jsonl
       proofshelf schedule admission replay attempts.jsonl --slots 4
     """
