@@ -84,7 +84,7 @@ def run(
             *found.points[0].metrics.table(),
         ],
         rows,
-        {"front": _chart(found, chosen)},
+        {"front": front_chart(found, chosen)},
         {point.name: point.schedule for point in found.points},
         [*_said(found), *(f"Not listed: {sentence}" for sentence in refused), *_assumed(workload)],
     )  # fmt: skip
@@ -142,7 +142,7 @@ def _yes(value: bool) -> str:
     return "yes" if value else "no"
 
 
-def _chart(found: Front, chosen: Point) -> dict[str, Any]:
+def front_chart(found: Front, chosen: Point) -> dict[str, Any]:
     """The first two goals as axes; with no others, the steps bound what the front dominates."""
     first, second, *_ = (FIGURES[goal] for goal in found.goals)
     kinds = {id(point): "on the front" for point in found.best} | {id(chosen): "chosen by the weights"}

@@ -65,6 +65,7 @@ def command(
       proofshelf schedule admission front attempts.jsonl --slots 4 --levels 2 --budget 200000
     """
     from scheduling_core.admission.book import book
+    from scheduling_core.admission.experiments.joint import front_chart
     from scheduling_core.admission.schedule import Policy
     from scheduling_core.admission.search.front import front
 
@@ -95,11 +96,13 @@ def command(
     result = {
         "goals": list(goals), "hypervolume": made.hypervolume, "candidates": made.candidates,
         "reference": list(made.reference), "front": [p.name for p in made.best], "chosen": choice,
-        "weights": _weights(weights, goals), "synthetic": workload.synthetic,
+        "weights": _weights(weights, goals), "unmet": list(made.unmet), "stopped": made.stopped,
+        "synthetic": workload.synthetic,
     }  # fmt: skip
     shown = tuple(e for e in entries if e.name in best or e.name == "fifo")
     shown = tuple(sorted(shown, key=lambda e: e.name != "fifo"))
-    write_run(folder, entries, result, entry_charts(shown, parameters, None))
+    charts = {**entry_charts(shown, parameters, None), "front": front_chart(made, made.weighted(counted))}
+    write_run(folder, entries, result, charts)
     if as_json:
         print_json({"run": folder, "result": result, "schedules": entries_json(entries)})
         return
@@ -108,6 +111,10 @@ def command(
     say(f"{len(best)} of {len(entries)} complete schedules are in the front; it dominates "
         f"{100 * made.hypervolume:.1f} % of the box below FIFO.", indent=2)  # fmt: skip
     say(f"By the weights: {choice}.", indent=2)
+    for sentence in made.unmet:
+        say(f"No schedule was found: {sentence}; whether there is one isn't known.", indent=2)
+    if made.stopped == "interrupted":
+        say("It was interrupted: fewer caps were tried than asked for.", indent=2)
     show_marks(entries)
     say(f"Wrote {folder}")
 
