@@ -33,6 +33,8 @@ FORMAT = 1
 MARKS = ("canonical", "historical")
 REQUEST, RUN, RESULT = "request.json", "run.json", "result.json"
 SCHEDULES, JOINT, WORKLOAD = "schedules.jsonl", "joint_schedules.csv", "workload.jsonl.gz"
+NEEDED = (REQUEST, WORKLOAD, SCHEDULES, JOINT, RESULT)
+"""The files that every run has, and its seal speaks of."""
 SAME = (SCHEDULES, JOINT, RESULT)
 """The files that the same request gives byte for byte."""
 
@@ -131,7 +133,10 @@ def read_run(folder: Path) -> ScheduleRun:
         raise CatalogError(
             f"{folder} hasn't ended; `proofshelf schedule admission resume {folder}` goes on with a search"
         )
-    files = _read(folder, RUN)["files"]
+    files = _read(folder, RUN).get("files")
+    lacking = [n for n in NEEDED if not isinstance(files, dict) or n not in files]
+    if lacking or not isinstance(files, dict):
+        raise CatalogError(f"{folder / RUN} says nothing of {lacking[0]}: the run isn't what it was")
     for name, expected in files.items():
         path = folder / name
         found = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else None

@@ -19,8 +19,8 @@ class Stopped(click.ClickException):
 
     exit_code = 130
 
-    def __init__(self) -> None:
-        super().__init__("stopped; what was finished before is kept, and nothing is half-written")
+    def __init__(self, message: str | None = None) -> None:
+        super().__init__(message or "stopped; what was finished before is kept, and nothing is half-written")
 
 
 def explain(error: Exception) -> str | None:

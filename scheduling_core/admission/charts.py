@@ -57,9 +57,9 @@ def profile_chart(
         }
     ]
     if bound is not None:
-        layers.append(_rule("y", bound / unit, "No schedule has a lower peak"))
+        layers += _rule("y", bound / unit, "no schedule has a lower peak")
     if deadline is not None:
-        layers.append(_rule("x", deadline / TICKS_PER_HOUR, "Deadline"))
+        layers += _rule("x", deadline / TICKS_PER_HOUR, "deadline")
     return {"$schema": SCHEMA, "title": f"{title}, highest in each stretch of {width / 10:g} s", "width": 640,
             "height": 300, "layer": layers}  # fmt: skip
 
@@ -139,12 +139,17 @@ def _highest(profile: Sequence[Sequence[int]], width: int, end: int) -> list[tup
     return found
 
 
-def _rule(axis: str, at: float, words: str) -> dict[str, Any]:
-    return {
-        "data": {"values": [{"at": at, "what": words}]},
-        "mark": {"type": "rule", "strokeDash": [5, 4]},
-        "encoding": {
-            axis: {"field": "at", "type": "quantitative"},
-            "tooltip": {"field": "what", "type": "nominal"},
+def _rule(axis: str, at: float, words: str) -> list[dict[str, Any]]:
+    """A dashed line, and its name at its end."""
+    data = {"values": [{"at": at, "what": words}]}
+    where = {"field": "at", "type": "quantitative"}
+    placed = {"x": {"value": 6}, "y": where} if axis == "y" else {"x": where, "y": {"value": 6}}
+    beside = {"align": "left", "dy": -5} if axis == "y" else {"align": "right", "dx": -5}
+    return [
+        {"data": data, "mark": {"type": "rule", "strokeDash": [5, 4]}, "encoding": {axis: where}},
+        {
+            "data": data,
+            "mark": {"type": "text", "baseline": "bottom" if axis == "y" else "top", **beside},
+            "encoding": {**placed, "text": {"field": "what", "type": "nominal"}},
         },
-    }
+    ]

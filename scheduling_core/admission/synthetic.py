@@ -1,8 +1,8 @@
 """Workloads generated from published statistics; every attempt is marked synthetic, nothing was measured.
 
 TMax-like: steps, seconds of model and tool calls, set-up and verifier are lognormal with the parameters of
-407 clean trials (hamishivi/tmax at 1cce58a2, Apache-2.0); the fit is only fair (Kolmogorov-Smirnov 0.10 to
-0.18), so this is no calibrated model of them. DeepSWE-like: total seconds of 113 trials
+407 clean trials (hamishivi/tmax at 1cce58a2, Apache-2.0); the fit is only fair, so this is no calibrated
+model of them. DeepSWE-like: total seconds of 113 trials
 (RayhanHaqi/composer-deepswe-trials, MIT), quotas of the task files of datacurve-ai/deep-swe (Apache-2.0); the
 share of model time is assumed. Image sizes: 158 recorded runs (arXiv 2602.09345).
 """

@@ -12,8 +12,9 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from multiprocessing.synchronize import Event
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,8 @@ from scheduling_core.errors import SchedulingError
 CHECKPOINT_SECONDS = 2.0
 """How often a chain is saved at the most; the last slices before a kill may have to be done again."""
 CHECKPOINT_FORMAT = 1
+WORKER_MB = 350
+"""What a process takes before its grids, numba's compiler among it: as seen, rounded up."""
 
 Progress = Callable[[int, int], None]
 """Called with the candidates looked at so far and the budget."""
@@ -171,13 +174,14 @@ def _result(
     first = min(problem.value(starts) for _, starts in found)
     bound = problem.bound()
     reasons = {e["stopped"] for e in ended}
+    # A chain that was cut short may have ended elsewhere, so that is told before what the others reached.
     stopped = "budget"
-    if values[best] <= bound.value:
-        stopped = "bound"
-    elif interrupted:
+    if interrupted:
         stopped = "interrupted"
     elif "time" in reasons:
         stopped = "time"
+    elif values[best] <= bound.value:
+        stopped = "bound"
     return SearchResult(schedules[best], figures, values[best], bound, first, reports, skipped, stopped)
 
 
@@ -295,7 +299,13 @@ def _side_by_side(
         ended = []
         while waiting:
             done, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
-            ended += [future.result() for future in done]
+            try:
+                ended += [future.result() for future in done]
+            except BrokenProcessPool as error:
+                raise SchedulingError(
+                    "A worker of the search was ended from outside, perhaps for want of memory; what was "
+                    "saved stays."
+                ) from error
             if asked.is_set():
                 stop.set()
             if progress is not None:
@@ -337,6 +347,15 @@ def _begin_worker(stop: Event, counts: Any) -> None:
     global _stop, _counts
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
     _stop, _counts = stop, counts
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """A worker whose parent was killed has nobody to tell; what it saved is there to be gone on with."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _run_in_worker(task: _Task) -> dict[str, Any]:
@@ -366,12 +385,17 @@ def _resume(chain: Chain, path: Path, said: Mapping[str, Any]) -> None:
             f"{path} is a checkpoint of another search ({', '.join(other)} differ); name another folder, or "
             "remove it."
         )
-    chain.resume(found["state"])
+    try:
+        chain.resume(found["state"])
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        if isinstance(error, SchedulingError):
+            raise
+        raise SchedulingError(f"{path} is a damaged checkpoint ({error!r}); remove it.") from error
 
 
 def _check_memory(problem: Problem, workers: int, memory_mb: int | None) -> None:
     arrays = 2 * (len(problem.profiles) + 1) + 2
-    needed = workers * arrays * problem.deadline * 8 / 1e6 + 100 * workers
+    needed = workers * (arrays * problem.deadline * 8 / 1e6 + WORKER_MB)
     if memory_mb is not None and needed > memory_mb:
         raise SchedulingError(
             f"The search needs about {needed:.0f} MB on {workers} workers, over the limit of {memory_mb} MB; "

@@ -132,7 +132,7 @@ def front(
     cells = list(product(*[_levels(looking, goal, levels) for goal in capped]))
     share = max(1, (budget - looking.candidates) // len(cells))
     for number, caps in enumerate(cells):
-        said = ", ".join(f"{g} <= {c}" for g, c in zip(capped, caps, strict=True))
+        said = ", ".join(f"{g} <= {g.told(c)}" for g, c in zip(capped, caps, strict=True))
         problem = problem_of(workload, main, policy, _under(limits, capped, caps))
         begin = _begin(looking.found, goals, capped, caps, main)
         how = {"seed": seed + 1 + number, "budget": share, "chains": len(begin)}

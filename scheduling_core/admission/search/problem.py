@@ -8,7 +8,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 
-from scheduling_core.admission.attempts import KIB_PER_MIB, Attempt, SegmentKind, Workload, canonical
+from scheduling_core.admission.attempts import (
+    KIB_PER_GIB,
+    KIB_PER_MIB,
+    MILLICORES,
+    TICKS_PER_HOUR,
+    Attempt,
+    SegmentKind,
+    Workload,
+    canonical,
+)
 from scheduling_core.admission.bounds import Bound, area_bound, image_area_bound, peak_bound
 from scheduling_core.admission.images import store_use
 from scheduling_core.admission.metrics import use_of
@@ -57,6 +66,16 @@ class Goal:
                 f"The hours of {self.resource} are the same in every schedule of these attempts, so there is "
                 "nothing to search for; ask for its peak, or for the hours of images."
             )
+
+    def told(self, value: int) -> str:
+        """A value of this goal with its unit, to four digits: cores, GiB or GiB-h; a number of attempts."""
+        if self.measure is Measure.HOURS:
+            return f"{value / KIB_PER_GIB / TICKS_PER_HOUR:.4g} GiB-h"
+        if self.resource in (Resource.SLOTS, Resource.REQUESTS):
+            return str(value)
+        if self.resource is Resource.CPU:
+            return f"{value / MILLICORES:.4g} cores"
+        return f"{value / KIB_PER_GIB:.4g} GiB"
 
     def __str__(self) -> str:
         return f"{self.resource} {self.measure}"

@@ -161,7 +161,7 @@ def test_caps_that_no_schedule_keeps_are_told_and_stop_nothing() -> None:
     of = workload(attempt_of("a", "tool 2 model 2"), attempt_of("b", "setup 4 model 4"))
     goals = [IMAGES, RAM, Goal(Resource.PARKED)]
     looked = front(of, goals, Policy.ACTIVE, Limits(2, deadline=8), seed=1, budget=3_000, levels=2)
-    assert looked.unmet == ("ram peak <= 2097152, parked peak <= 2097152",)
+    assert looked.unmet == ("ram peak <= 2 GiB, parked peak <= 2 GiB",)
     pairs = {(p.metrics.ram.peak // 2097152, p.metrics.parked.peak // 2097152) for p in looked.points}
     assert pairs == {(2, 1), (1, 2)}
 

@@ -28,12 +28,13 @@ from catalog.commands.schedule.admission.workloads import (
 EXPERIMENTS = (
     "baselines", "predictions", "suspension", "measured", "utilisation", "service", "joint",
 )  # fmt: skip
+BOTH_STRATA = ("suspension", "measured")
 FROM_A_FILE = ("measured", "utilisation")
 PLACES = "scheduling_core.admission.experiments"
 
 
 @click.command("experiment")
-@click.argument("name", type=click.Choice(EXPERIMENTS))
+@click.argument("name", metavar="EXPERIMENT", type=click.Choice(EXPERIMENTS))
 @workload_options
 @choice_options
 @limit_options
@@ -72,6 +73,8 @@ def command(
         raise Refused(
             f"{name} needs a table, --table FILE" if name in FROM_A_FILE else f"{name} takes no --table"
         )
+    if name in BOTH_STRATA and stratum != "as_logged":
+        raise Refused(f"{name} tells both strata in one table; leave --stratum out")
     found = read(path, tasks, assumed)
     workload = chosen(found, first, stratum)
     limits = limits_of(workload, slots, deadline, caps, fallback=False)

@@ -28,11 +28,11 @@ def command(
     run: Path, name: str, seed: int, budget: int, chains: int, workers: int, runs: Path, historical: bool,
     as_json: bool,
 ) -> int:  # fmt: skip
-    """Lower a schedule's image hours, and nothing at its cost.
+    """Lower a schedule's image hours, and raise no peak for it.
 
     Repeats of a task are brought together, up to simultaneous starts, so that their image is held once.
     No peak of slots, CPU or RAM rises above that of the schedule that it begins from, and nothing ends
-    later than the deadline.
+    later than the deadline; waits may get longer.
 
     \b
     Examples:

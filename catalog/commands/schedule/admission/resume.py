@@ -15,7 +15,9 @@ from catalog.commands.schedule.admission.searching import do_search
               help="Processes; the result is the same with any number.")  # fmt: skip
 @click.option("--seconds", type=click.FloatRange(0, min_open=True),
               help="Stop earlier, and say so.")  # fmt: skip
-@click.option("--memory", type=click.IntRange(1), metavar="MB", help="Refuse to use more.")
+@click.option(
+    "--memory", type=click.IntRange(1), metavar="MB", help="Refuse where more is to be expected; an estimate."
+)
 @json_option
 def command(run: Path, workers: int, seconds: float | None, memory: int | None, as_json: bool) -> int:
     """Go on with a search that was stopped or killed.
@@ -34,9 +36,12 @@ def command(run: Path, workers: int, seconds: float | None, memory: int | None, 
     request = request_of(run)
     if (run / RUN).exists():
         raise Refused(f"{run} has ended already; nothing is left to do")
-    if request["command"] not in ("search", "refine"):
-        raise Refused(f"{run} is a run of `{request['command']}`, which isn't resumed; run it again")
+    if request.get("command") not in ("search", "refine"):
+        raise Refused(f"{run} is a run of `{request.get('command')}`, which isn't resumed; run it again")
     version, commit = code_version()
+    missing = [n for n in ("code_version", "git_commit", "parameters") if n not in request]
+    if missing:
+        raise Refused(f"{run / 'request.json'} has no {missing[0]!r}, so it isn't the request of a run")
     if (request["code_version"], request["git_commit"]) != (version, commit):
         raise Refused(
             f"{run} was begun by version {request['code_version']} ({request['git_commit']}), this is "

@@ -34,7 +34,9 @@ from catalog.commands.schedule.admission.workloads import (
               help="Processes; the result is the same with any number.")  # fmt: skip
 @click.option("--seconds", type=click.FloatRange(0, min_open=True),
               help="Stop earlier, and say so.")  # fmt: skip
-@click.option("--memory", type=click.IntRange(1), metavar="MB", help="Refuse to use more.")
+@click.option(
+    "--memory", type=click.IntRange(1), metavar="MB", help="Refuse where more is to be expected; an estimate."
+)
 @run_options
 @json_option
 def command(

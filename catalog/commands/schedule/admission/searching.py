@@ -1,5 +1,6 @@
 """A search from its request to its run: begun, gone on with, or begun from a schedule that is there."""
 
+import fcntl
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -7,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from catalog.commands.errors import Refused
+from catalog.commands.errors import Refused, Stopped
 from catalog.commands.output import note, print_json, progress, say
 from catalog.commands.schedule.admission.tables import entries_json, show_entries, show_marks
 
@@ -67,6 +68,17 @@ def or_nothing(folder: Path) -> Iterator[None]:
         raise
 
 
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """One process at a time in a run's folder; the lock goes with the process, however that ends."""
+    with (folder / "request.json").open("rb") as held:
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise Refused(f"another process is at work on {folder}; wait for it, or end it") from None
+        yield
+
+
 def tell_if_plain() -> None:
     """A line on standard error where the search runs uncompiled: the same result, much later."""
     from scheduling_core.admission.kernels import moves
@@ -82,8 +94,16 @@ def do_search(
     seconds: float | None, memory: int | None, as_json: bool,
 ) -> int:  # fmt: skip
     """Search, or go on, in a run's folder; then write what came of it. 130 where it was interrupted."""
+    with alone(folder):
+        return _do_search(folder, workload, parameters, workers, seconds, memory, as_json)
+
+
+def _do_search(
+    folder: Path, workload: "Workload", parameters: Mapping[str, Any], workers: int,
+    seconds: float | None, memory: int | None, as_json: bool,
+) -> int:  # fmt: skip
     from scheduling_core.admission.replay import fifo
-    from scheduling_core.admission.schedule import Limits, Policy
+    from scheduling_core.admission.schedule import Limits, Policy, schedule_of
     from scheduling_core.admission.search import search
     from scheduling_core.admission.search.problem import problem_of
 
@@ -103,12 +123,14 @@ def do_search(
             begin=None if begin is None else {begin["name"]: begin["starts"]}, progress=told,
         )  # fmt: skip
     if result.stopped == "interrupted":
-        raise Refused(
+        raise Stopped(
             f"stopped after {result.candidates:,} schedules; `proofshelf schedule admission resume {folder}` "
             "goes on"
         )
-    first = fifo(workload, Limits(limits.slots), policy)
-    finish(folder, workload, {"fifo": first, "found": result.schedule}, result, parameters, as_json)
+    first = {"fifo": fifo(workload, Limits(limits.slots), policy)}
+    if begin is not None:
+        first = {"begun from": schedule_of(workload, begin["starts"], policy, limits, method="given")}
+    finish(folder, workload, {**first, "found": result.schedule}, result, parameters, as_json)
     return 0
 
 

@@ -117,6 +117,8 @@ def limits_of(
 
     names = {**ASSUMABLE, "parked": "parked_kib", "requests": "requests"}
     given = {names[name]: amount for name, amount in _amounts(caps, names, "--cap").items()}
+    if deadline is not None and not 0 < deadline < 1e9:
+        raise Refused(f"--deadline {deadline}: expected hours above 0")
     last = None if deadline is None else round(deadline * TICKS_PER_HOUR)
     if last is None and fallback:
         starts = fifo(workload, Limits(slots)).starts
