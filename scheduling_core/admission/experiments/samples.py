@@ -23,6 +23,9 @@ from scheduling_core.errors import SchedulingError
 COLUMNS = ("attempt", "second", "cpu_cores", "rss_bytes")
 LARGEST = 1 << 53
 
+LONGEST_LINE = 1 << 16
+"""Characters; our own limit, since the one of `csv` is the process's and others set it."""
+
 
 @dataclass(frozen=True)
 class Sample:
@@ -145,11 +148,13 @@ def csv_rows(
         if not line.strip():
             continue
         try:
-            cells = next(csv.reader([line]))
+            cells = next(csv.reader([line])) if len(line) <= LONGEST_LINE else []
         except csv.Error as error:
             cells, fault = [], f"{where}: this is no CSV ({error})."
         else:
             fault = f"{where}: there are {len(cells)} cells, expected {len(header or [])}."
+            if len(line) > LONGEST_LINE:
+                fault = f"{where}: the line has {len(line):,} characters, expected a row of numbers."
         if header is None:
             header = [cell.strip() for cell in cells]
             missing = [column for column in columns if column not in header]

@@ -163,7 +163,7 @@ BAD: list[tuple[str, str]] = [
     (f"a,1,,{G}", "cpu_cores is missing"),
     ("a,1,1", "there are 3 cells, expected 4"),
     (f"a,1,9999999,{G}", "more than a machine has"),
-    ("a,1," + "9" * 140_000 + ",1", "this is no CSV"),
+    ("a,1," + "9" * 140_000 + ",1", "characters, expected a row of numbers"),
 ]
 
 
