@@ -31,15 +31,13 @@ def test_demo_gives_both_verdicts_and_says_how_to_go_on(proofshelf: Any, tmp_pat
     assert "SOUND  8 verifications" in proofshelf("--db shelf/proofshelf.db audit").stdout
 
 
-def test_demo_touches_no_other_catalog(proofshelf: Any, shelf: Path) -> None:
+def test_demo_touches_no_other_catalog_and_rerun_answers_the_page_s_queries(
+    proofshelf: Any, shelf: Path
+) -> None:
     before = shelf.read_bytes()
     proofshelf.environment["PROOFSHELF_DB"] = str(shelf)
-    proofshelf("demo --dir elsewhere")
-    assert shelf.read_bytes() == before
-
-
-def test_rerun_answers_the_page_s_queries(proofshelf: Any) -> None:
     proofshelf("demo --dir d")
+    assert shelf.read_bytes() == before
     # The page: job 12 in steps 49-72, aware: mean 1.130766, min 0.581074; agnostic: 0.888889, 0.500000.
     ask = "--db d/proofshelf.db rerun gavel-allocation"
     text = proofshelf(f"{ask} --param START_STEP=49 --param JOB_ID=12 --table job").stdout
