@@ -190,6 +190,19 @@ class TestReplay:
         assert whole["image_gib_hours"] == pytest.approx(16 / 3600)
         assert (whole["wait_max_s"], whole["wait_mean_s"]) == (12, pytest.approx(16 / 3))
 
+    def test_images_are_kept_as_long_and_as_many_as_asked(self, work: Path) -> None:
+        """Images of 1 GiB: a runs 0 to 4 s, b 4 to 12, c 12 to 16. Kept for 8 s, a stays to 12 and b to the
+        end at 16: 12 + 12 + 4 GiB-s. A store of 1 GiB keeps none beside another."""
+        three(work / "w.jsonl")
+        kept = told("replay", "w.jsonl", "--slots", "1", "--keep-images", "8")["as_logged"]["schedules"][0]
+        assert (kept["image_gib_hours"], kept["image_peak_gib"]) == (pytest.approx(28 / 3600), 2)
+        full = told("replay", "w.jsonl", "--slots", "1", "--keep-images", "8", "--cache", "1")
+        tight = full["as_logged"]["schedules"][0]
+        assert (tight["image_gib_hours"], tight["image_peak_gib"]) == (pytest.approx(16 / 3600), 1)
+        assert "expected numbers" in refused(
+            admission("replay", "w.jsonl", "--slots", "1", "--keep-images", "nan")
+        )
+
     def test_both_strata_are_told_even_if_one_is_empty(self, work: Path) -> None:
         three(work / "w.jsonl", time="right_censored", cause="agent_limit")
         found = told("replay", "w.jsonl", "--slots", "1")

@@ -1,5 +1,6 @@
 """`proofshelf schedule admission replay`."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -8,7 +9,7 @@ from catalog.commands.errors import Refused
 from catalog.commands.options import json_option
 from catalog.commands.output import heading, print_json, say
 from catalog.commands.schedule.admission.tables import entries_json, show_entries, show_marks
-from catalog.commands.schedule.admission.workloads import read, workload_options
+from catalog.commands.schedule.admission.workloads import GIB, read, workload_options
 from catalog.commands.words import count
 
 
@@ -17,10 +18,15 @@ from catalog.commands.words import count
 @click.option("--slots", type=click.IntRange(1), required=True, help="Attempts that may run at once.")
 @click.option("--first", type=click.IntRange(1), metavar="N",
               help="Only the first N attempts of each task, by their logged start.")  # fmt: skip
+@click.option("--keep-images", type=click.FloatRange(0), metavar="SECONDS", default=0.0, show_default=True,
+              help="How long an image stays after its last user.")  # fmt: skip
+@click.option("--cache", type=click.FloatRange(0), metavar="GIB",
+              help="What the image store holds at the most before kept images give way.")  # fmt: skip
 @json_option
 def command(
-    path: Path, tasks: Path | None, assumed: tuple[str, ...], slots: int, first: int | None, as_json: bool
-) -> None:
+    path: Path, tasks: Path | None, assumed: tuple[str, ...], slots: int, first: int | None,
+    keep_images: float, cache: float | None, as_json: bool,
+) -> None:  # fmt: skip
     """Replay attempts in the order of their arrival (FIFO).
 
     Told for all attempts as logged and for those that ended cleanly, each with quotas held whole (W) and
@@ -30,12 +36,15 @@ def command(
     Examples:
       proofshelf schedule admission replay attempts.jsonl --slots 4
     """
-    from scheduling_core.admission.attempts import Stratum, Workload
+    from scheduling_core.admission.attempts import TICKS_PER_SECOND, Stratum, Workload
     from scheduling_core.admission.book import Entry, book
     from scheduling_core.admission.metrics import saved_share
     from scheduling_core.admission.replay import as_run, fifo
-    from scheduling_core.admission.schedule import Limits, Policy
+    from scheduling_core.admission.schedule import ImageStore, Limits, Policy
 
+    if not (keep_images < 1e9 and (cache is None or cache < 1e9)):
+        raise Refused("--keep-images and --cache: expected numbers below 1,000,000,000")
+    store = ImageStore(round(keep_images * TICKS_PER_SECOND), None if cache is None else round(cache * GIB))
     found = read(path, tasks, assumed)
     if not len(found.workload):
         raise Refused(
@@ -49,10 +58,10 @@ def command(
             told[stratum] = (workload, (), None)
             continue
         limits = Limits(slots)
-        schedules = {f"fifo {policy}": fifo(workload, limits, policy) for policy in Policy}
+        schedules = {f"fifo {policy}": fifo(workload, limits, policy, store) for policy in Policy}
         if all(a.started is not None for a in workload.attempts):
             ran = as_run(workload, Limits(len(workload)), Policy.WHOLE)
-            schedules["as run W"] = ran
+            schedules["as run W"] = replace(ran, images=store)
         told[stratum] = (workload, book(workload, schedules), float(saved_share(workload)))
     if as_json:
         print_json({
