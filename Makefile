@@ -44,6 +44,9 @@ lint: $(VENV)/.dev
 types: $(VENV)/.dev
 	$(BIN)/mypy
 
+# A test process for each core: the threads of numeric libraries would only wait for each other.
+unit: export OMP_NUM_THREADS = 1
+unit: export OPENBLAS_NUM_THREADS = 1
 unit: $(VENV)/.dev
 	$(BIN)/pytest -n 2 -m "not oracle" --durations 10
 
