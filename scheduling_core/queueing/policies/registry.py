@@ -1,0 +1,53 @@
+"""Policies by name: ours, and those that others register under `proofshelf.policies`."""
+
+from __future__ import annotations
+
+from importlib import import_module, metadata
+from typing import Any
+
+from scheduling_core.errors import SchedulingError
+from scheduling_core.queueing.policies.base import Policy
+
+GROUP = "proofshelf.policies"
+
+OURS = {
+    "fifo": "arrival:Fifo",
+    "fjf": "arrival:FirstFit",
+    "sjf": "size:SmallestGang",
+    "srtf": "size:ShortestRemainingTime",
+    "srsf": "size:ShortestRemainingService",
+    "las2d": "las:LeastAttainedService",
+    "gittins2d": "las:Gittins",
+}
+
+
+def policy_names() -> list[str]:
+    """All names, ours first."""
+    return [*OURS, *sorted({point.name for point in metadata.entry_points(group=GROUP)} - set(OURS))]
+
+
+def policy(name: str, **options: Any) -> Policy:
+    """A policy by its name, with its options.
+
+    Raises
+    ------
+    SchedulingError : for a name that nobody has, or options that the policy doesn't know.
+    """
+    found = _class(name)
+    try:
+        return found(**options)
+    except TypeError as error:
+        raise SchedulingError(f"Policy {name} doesn't take these options: {error}.") from error
+
+
+def _class(name: str) -> type[Policy]:
+    if name in OURS:
+        module, _, attribute = OURS[name].partition(":")
+        found: type[Policy] = getattr(import_module(f"scheduling_core.queueing.policies.{module}"), attribute)
+        return found
+    for point in metadata.entry_points(group=GROUP, name=name):
+        loaded = point.load()
+        if isinstance(loaded, type) and issubclass(loaded, Policy):
+            return loaded
+        raise SchedulingError(f"{point.value} is registered as policy {name}, expected a class of Policy.")
+    raise SchedulingError(f"There is no policy {name!r}, expected one of {', '.join(policy_names())}.")
