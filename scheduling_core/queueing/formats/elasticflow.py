@@ -26,6 +26,7 @@ FORMAT = table(
         ("job_id", "submission_time", "duration", "num_gpu"),
         job,
         "the column duration: run time with the GPUs asked for; seconds in the file",
+        notes=("Deadlines are the file's own, absolute in seconds, where it has any.",),
         also={"submit_time": "submission_time", "ddl": "deadline"},
     ),
     ("submission_time", "ddl", "deadline", "num_iteration"),
