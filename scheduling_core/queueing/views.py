@@ -94,6 +94,10 @@ class View:
         """`executed` of these job numbers, also of jobs that have ended."""
         return self._state.executed[jobs]
 
+    def window_of(self, jobs: Numbers) -> tuple[Numbers, Numbers]:
+        """Submission and deadline of these job numbers, also of jobs that have ended."""
+        return self._state.submit[jobs], self._state.deadline[jobs]
+
     @property
     def duration(self) -> Numbers:
         """Refused: a policy that needs it declares itself `oracle`."""

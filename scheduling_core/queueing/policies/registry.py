@@ -18,6 +18,8 @@ OURS = {
     "srsf": "size:ShortestRemainingService",
     "las2d": "las:LeastAttainedService",
     "gittins2d": "las:Gittins",
+    "tias_eta": "tias:TiasEta",
+    "tias_like": "tias:TiasLike",
 }
 
 
