@@ -57,11 +57,20 @@ class Cluster:
         if job.gpu_type is not None and job.gpu_type not in self.types:
             return f"job {job.id} needs GPUs of type {job.gpu_type}, expected one of {', '.join(self.types)}"
         kinds = self.types if job.gpu_type is None else (job.gpu_type,)
-        most = max(sum(node.gpus for node in self.nodes if node.gpu_type == kind) for kind in kinds)
+        most = max(self._largest_gang(kind) for kind in kinds)
         if job.gpus > most:
             what = "the cluster has" if len(self.types) == 1 else "of one type the cluster has"
+            if self.placement is Placement.CONSOLIDATED:
+                what = "consolidated it can have"
             return f"job {job.id} asks for {job.gpus} GPUs, {what} {most}"
         return None
+
+    def _largest_gang(self, kind: str) -> int:
+        """GPUs of a type that one gang can have: by the consolidated rule all largest nodes and one more."""
+        sizes = sorted((node.gpus for node in self.nodes if node.gpu_type == kind), reverse=True)
+        if self.placement is not Placement.CONSOLIDATED:
+            return sum(sizes)
+        return sum(sizes[: sizes.count(sizes[0]) + 1])
 
 
 def homogeneous(gpus: int, per_node: int | None = None, placement: Placement = Placement.COUNT) -> Cluster:

@@ -105,7 +105,7 @@ class NodePlacer:
     def serve(self, line: Numbers, state: State, blocking: bool) -> tuple[Flags, Flags]:
         """See `Placer`."""
         open_now = self.sizes.copy()  # what those before in the line leave
-        idle = self.sizes.copy()  # what nobody runs on either
+        idle = self.sizes.copy()  # what nobody runs on either; below 0 where a place was taken from others
         for taken in self.places.values():
             for node, gpus in taken:
                 idle[node] -= gpus
@@ -116,6 +116,8 @@ class NodePlacer:
             held = before.get(number)
             place: Place | None = held
             if held is None or any(open_now[node] < gpus for node, gpus in held):
+                for node, gpus in held or ():
+                    idle[node] += gpus
                 place = self._find(int(state.gpus[number]), self.kinds[number], open_now, idle)
             if place is None:
                 if blocking:
@@ -124,7 +126,7 @@ class NodePlacer:
             for node, gpus in place:
                 open_now[node] -= gpus
                 if place is not held:
-                    idle[node] = max(0, idle[node] - gpus)
+                    idle[node] -= gpus
             self.places[number] = place
             chosen[position], moved[position] = True, held is not None and place != held
         self._open = open_now
@@ -178,9 +180,7 @@ def _consolidated(gang: int, pool: Numbers, open_now: Numbers, idle: Numbers, si
         fitting = pool[open_now[pool] >= gang]
         if not len(fitting):
             return None
-        undisturbed = idle[fitting] < gang
-        best = np.lexsort((fitting, open_now[fitting], undisturbed))[0]
-        return ((int(fitting[best]), gang),)
+        return ((_fullest(gang, fitting, open_now, idle), gang),)
     whole = pool[(open_now[pool] == sizes[pool]) & (sizes[pool] == largest)]
     whole = whole[np.lexsort((whole, idle[whole] < largest))]
     count, rest = divmod(gang, largest)
@@ -191,9 +191,15 @@ def _consolidated(gang: int, pool: Numbers, open_now: Numbers, idle: Numbers, si
         others = pool[(open_now[pool] >= rest) & ~np.isin(pool, whole[:count])]
         if not len(others):
             return None
-        best = np.lexsort((others, open_now[others], idle[others] < rest))[0]
-        place.append((int(others[best]), rest))
+        place.append((_fullest(rest, others, open_now, idle), rest))
     return tuple(sorted(place))
+
+
+def _fullest(gpus: int, nodes: Numbers, open_now: Numbers, idle: Numbers) -> int:
+    """The node with the least room, those first that have it where nobody runs; all of `nodes` have it."""
+    disturbs = idle[nodes] < gpus
+    room = np.where(disturbs, open_now[nodes], idle[nodes])
+    return int(nodes[np.lexsort((nodes, room, disturbs))[0]])
 
 
 def _anywhere(

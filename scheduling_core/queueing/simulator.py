@@ -26,6 +26,9 @@ from scheduling_core.queueing.views import Numbers, OracleView, Setting, View
 
 NONE = np.zeros(0, dtype=np.int64)
 
+IN_VAIN = 1000
+"""Starts for each job that is here without any work done: from there on a simulation is taken as endless."""
+
 
 def simulate(
     trace: Trace,
@@ -48,7 +51,8 @@ def simulate(
 
     Raises
     ------
-    SchedulingError : where the policy leaves jobs waiting for ever, or times don't fit 64 bits.
+    SchedulingError : where the policy leaves jobs waiting for ever, or only ever restarts them, or times
+    don't fit 64 bits.
     """
     cost = restart or RestartCost()
     refused = {job.id: reason for job in trace.jobs if (reason := cluster.refusal(job)) is not None}
@@ -85,6 +89,7 @@ class _Run:
         self.events = 0
         self.busy_ticks = self.fragmented_ticks = 0
         self._busy = self._fragmented = 0
+        self._in_vain = 0  # starts since any job last did work
         unit = trace.tick / parts
         policy.begin(Setting(len(trace), cluster.gpus, lambda seconds: whole(Fraction(seconds) / unit)))
 
@@ -119,7 +124,8 @@ class _Run:
 
     def _move_on(self, time: int, held: Numbers) -> None:
         ticks = time - self.now
-        self.state.advance(held, ticks)
+        if self.state.advance(held, ticks):
+            self._in_vain = 0
         self.busy_ticks += self._busy * ticks
         self.fragmented_ticks += self._fragmented * ticks
         self.now = time
@@ -167,6 +173,12 @@ class _Run:
     def _begin(self, begun: Numbers, shifted: Numbers, stopped: Numbers) -> None:
         state = self.state
         starting = np.concatenate((begun, shifted))
+        self._in_vain += len(starting)
+        if self._in_vain > IN_VAIN * len(self.active):
+            raise SchedulingError(
+                f"{self.policy.name} takes GPUs back before a restart is paid, {self._in_vain} times on end; "
+                "expected work between restarts, so cheaper restarts or longer turns."
+            )
         if self.log is not None:
             self.log.add(self.now, Action.PREEMPT, np.concatenate((stopped, shifted)))
             fresh = state.first_start[starting] < 0

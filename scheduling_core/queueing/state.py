@@ -43,13 +43,17 @@ class State:
         """When each of the running jobs `held` ends if nothing changes."""
         return now + self.left[held] + self.toll[held]
 
-    def advance(self, held: Numbers, ticks: int) -> None:
-        """Let the running jobs `held` go on for `ticks`: first what a restart costs, then work."""
+    def advance(self, held: Numbers, ticks: int) -> bool:
+        """Let the running jobs `held` go on for `ticks`: first what a restart costs, then work.
+
+        Whether any of them did work.
+        """
         toll = np.minimum(self.toll[held], ticks)
         self.toll[held] -= toll
         self.paid[held] += toll
         self.left[held] -= ticks - toll
         self.executed[held] += ticks
+        return bool((toll < ticks).any())
 
     def begin(self, jobs: Numbers, now: int) -> None:
         """Give `jobs` their GPUs."""
@@ -78,12 +82,13 @@ class ChargedAtEveryEvent(State):
         """Foretold as if no overhead would be charged."""
         return now + self.left[held]
 
-    def advance(self, held: Numbers, ticks: int) -> None:
-        """Charge each of `held` its overhead for these ticks."""
+    def advance(self, held: Numbers, ticks: int) -> bool:
+        """Charge each of `held` its overhead for these ticks; whether any of them did work."""
         done = np.where(self.left[held] == ticks, ticks, np.maximum(ticks - self.restart[held], 0))
         self.paid[held] += ticks - done
         self.left[held] -= done
         self.executed[held] += ticks
+        return bool((done > 0).any())
 
     def begin(self, jobs: Numbers, now: int) -> None:
         """Give `jobs` their GPUs; the cost comes with the events."""
@@ -96,7 +101,8 @@ def state_of(trace: Trace, parts: int, cost: RestartCost, kind: type[State] = St
 
     Raises
     ------
-    SchedulingError : where times or GPU times could pass what whole numbers of 64 bits hold.
+    SchedulingError : where times or GPU times could pass what whole numbers of 64 bits hold, or a restart
+    costs less than nothing.
     """
     n = len(trace)
 
@@ -105,6 +111,8 @@ def state_of(trace: Trace, parts: int, cost: RestartCost, kind: type[State] = St
 
     per_second = parts / trace.tick
     restart = [whole(cost.seconds(job) * per_second) for job in trace.jobs]
+    if min(restart, default=0) < 0:
+        raise SchedulingError("A restart costs less than 0 s, expected 0 or more.")
     durations = [job.duration * parts for job in trace.jobs]
     last = parts * (trace.jobs[-1].submit if trace.jobs else 0)
     widest = max((job.gpus for job in trace.jobs), default=1)

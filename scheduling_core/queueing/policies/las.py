@@ -131,7 +131,7 @@ class LeastAttainedService(Policy):
 
     def resolution(self, trace: Trace) -> int:
         """Every gang reaches every limit at a whole tick."""
-        gangs = {job.gpus for job in trace.jobs} if self.by_gpu else {1}
+        gangs = {1} | ({job.gpus for job in trace.jobs} if self.by_gpu else set())  # 1: a trace may be empty
         times = [Fraction(limit) / trace.tick / gpus for limit in self.limits for gpus in gangs]
         return whole_parts([*times, 1 / trace.tick] if self.upstream_rounding else times)
 
