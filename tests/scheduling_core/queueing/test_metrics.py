@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduling_core.errors import SchedulingError
+from scheduling_core.queueing.check import check
 from scheduling_core.queueing.cluster import homogeneous
 from scheduling_core.queueing.costs import ConstantCost
 from scheduling_core.queueing.definitions import DEFINITIONS
@@ -191,3 +192,47 @@ def test_contention_is_a_count_at_every_tick(spans: list[tuple[int, int]]) -> No
         for first, last in zip(submit, end, strict=True)
     ]
     assert contention(submit, end) == counted
+
+
+ROWS = st.lists(
+    st.tuples(st.integers(0, 12), st.integers(1, 4), st.integers(1, 9), st.none() | st.integers(1, 20)),
+    min_size=1, max_size=8,
+)  # fmt: skip
+SAME = {  # by the names of the checker
+    "jobs": "jobs", "mean_jct": "jct_mean", "mean_first_wait": "first_wait_mean",
+    "mean_queueing": "queueing_mean", "other_mean_jct": "non_deadline_jct_mean",
+    "miss_rate": "deadline_miss_rate", "makespan": "makespan", "utilisation": "utilisation",
+    "paid": "restart_time", "preemptions": "preemptions", "restarts": "restarts",
+}  # fmt: skip
+
+
+@given(
+    ROWS, st.sampled_from(["fifo", "srtf", "sjf", "las2d"]), st.sampled_from([Fraction(1), Fraction(1, 2)])
+)
+def test_the_checker_comes_to_the_same_figures_from_the_log_alone(
+    rows: list[tuple[int, int, int, int | None]], name: str, tick: Fraction
+) -> None:
+    """It shares no code with the simulator; its jobs are rows, its costs ticks."""
+    jobs = [Job(f"j{k}", s, g, d, None if w is None else s + w) for k, (s, g, d, w) in enumerate(rows)]
+    outcome = simulate(
+        Trace("drawn", tuple(jobs), tick),
+        homogeneous(4),
+        policy(name),
+        ConstantCost(Fraction(2)),
+        decisions=True,
+    )
+    assert outcome.decisions is not None
+    parts = tick / outcome.unit
+    plain = [
+        job.row
+        | {name: int(job.row[name] * parts) for name in ("submit", "duration", "deadline") if name in job.row}
+        for job in jobs
+    ]
+    restarts = {job.id: int(2 / outcome.unit) for job in jobs}
+    log = outcome.decisions.text([job.id for job in outcome.trace.jobs])
+    report = check(log, plain, [(4, "gpu")], unit=outcome.unit, restarts=restarts)
+    assert report.ok
+    found = metrics(outcome)
+    for theirs, ours in SAME.items():
+        assert found.value(ours) == getattr(report.figures, theirs), ours
+    assert (found.value("deadline_misses") or 0) == report.figures.misses
