@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from typing import Literal
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from scheduling_core.errors import SchedulingError
 from scheduling_core.queueing.cluster import Cluster
 from scheduling_core.queueing.costs import RestartCost
 from scheduling_core.queueing.decisions import Action, Decisions
+from scheduling_core.queueing.fast import FastRun, can_run_fast, pays_off
 from scheduling_core.queueing.jobs import NEVER, Trace
 from scheduling_core.queueing.outcome import Outcome, Series
 from scheduling_core.queueing.placing import placer_of
@@ -37,6 +39,7 @@ def simulate(
     restart: RestartCost | None = None,
     *,
     muri_restart: bool = False,
+    engine: Literal["auto", "general", "fast"] = "auto",
     decisions: bool = False,
     series: bool = False,
     on_progress: Callable[[int, int], None] | None = None,
@@ -44,16 +47,24 @@ def simulate(
     """Run every job of the trace that the cluster can hold, under one policy.
 
     restart : what a job pays after a preemption; nothing without. muri_restart : charge it as Muri's public
-    simulator does. decisions : keep the log of all starts, preemptions and ends. series : keep what was busy,
-    pending and fragmented from event to event. on_progress : called with (ended, all) now and then.
+    simulator does. engine : ask the policy at each event (general), or run it in a kernel that has it built
+    in (fast); the results are the same, and "auto" takes the quicker way. decisions : keep the log of all
+    starts, preemptions and ends. series : keep what was busy, pending and fragmented from event to event.
+    on_progress : called with (ended, all) now and then.
 
     Jobs that the cluster can never hold are left out and named in `Outcome.refused`.
 
     Raises
     ------
-    SchedulingError : where the policy leaves jobs waiting for ever, or only ever restarts them, or times
-    don't fit 64 bits.
+    SchedulingError : where the policy leaves jobs waiting for ever, or only ever restarts them, times don't
+    fit 64 bits, or a kernel is asked for what it doesn't have.
     """
+    has_kernel = can_run_fast(cluster, policy) and not muri_restart
+    if engine not in ("auto", "general", "fast") or (engine == "fast" and not has_kernel):
+        raise SchedulingError(
+            f"Engine {engine} can't run {policy.name} here, expected general or auto: fast is for policies "
+            "with a kernel, GPUs that are alike and placed by count, and restarts that are charged once."
+        )
     cost = restart or RestartCost()
     refused = {job.id: reason for job in trace.jobs if (reason := cluster.refusal(job)) is not None}
     if refused:
@@ -62,7 +73,10 @@ def simulate(
     state = state_of(trace, parts, cost, ChargedAtEveryEvent if muri_restart else State)
     run = _Run(trace, cluster, policy, state, parts, Decisions() if decisions else None,
                Series() if series else None)  # fmt: skip
-    run.all(on_progress)
+    if engine == "fast" or (engine == "auto" and has_kernel and pays_off(len(trace), policy)):
+        run.all_fast(on_progress)
+    else:
+        run.all(on_progress)
     return run.outcome(refused, cost)
 
 
@@ -90,8 +104,11 @@ class _Run:
         self.busy_ticks = self.fragmented_ticks = 0
         self._busy = self._fragmented = 0
         self._in_vain = 0  # starts since any job last did work
-        unit = trace.tick / parts
-        policy.begin(Setting(len(trace), cluster.gpus, lambda seconds: whole(Fraction(seconds) / unit)))
+        policy.begin(Setting(len(trace), cluster.gpus, self.ticks))
+
+    def ticks(self, seconds: Fraction | int) -> int:
+        """Exact seconds in whole ticks of the simulator."""
+        return whole(Fraction(seconds) / (self.trace.tick / self.parts))
 
     def all(self, on_progress: Callable[[int, int], None] | None) -> None:
         """From the first arrival to the last end."""
@@ -121,6 +138,14 @@ class _Run:
                 on_progress(ended, n)
         if on_progress is not None:
             on_progress(n, n)
+
+    def all_fast(self, on_progress: Callable[[int, int], None] | None) -> None:
+        """The same in a kernel."""
+        fast = FastRun(self.state, self.cluster.gpus, self.policy, self.ticks, IN_VAIN, self.log, self.series)
+        if in_vain := fast.all(on_progress):
+            raise self._endless(in_vain)
+        self.events, self.busy_ticks = fast.events, fast.busy_ticks
+        self.fragmented_ticks = fast.fragmented_ticks
 
     def _move_on(self, time: int, held: Numbers) -> None:
         ticks = time - self.now
@@ -175,16 +200,19 @@ class _Run:
         starting = np.concatenate((begun, shifted))
         self._in_vain += len(starting)
         if self._in_vain > IN_VAIN * len(self.active):
-            raise SchedulingError(
-                f"{self.policy.name} takes GPUs back before a restart is paid, {self._in_vain} times on end; "
-                "expected work between restarts, so cheaper restarts or longer turns."
-            )
+            raise self._endless(self._in_vain)
         if self.log is not None:
             self.log.add(self.now, Action.PREEMPT, np.concatenate((stopped, shifted)))
             fresh = state.first_start[starting] < 0
             for action, jobs in ((Action.START, starting[fresh]), (Action.RESUME, starting[~fresh])):
                 self.log.add(self.now, action, jobs, [self.placer.place(int(job)) for job in jobs])
         state.begin(starting, self.now)
+
+    def _endless(self, in_vain: int) -> SchedulingError:
+        return SchedulingError(
+            f"{self.policy.name} takes GPUs back before a restart is paid, {in_vain} times on end; "
+            "expected work between restarts, so cheaper restarts or longer turns."
+        )
 
     def _account(self, pending: Numbers) -> None:
         """What is busy and what is fragmented until the next event."""
