@@ -179,13 +179,14 @@ class Gittins(LeastAttainedService):
         """Queue by queue, inside by index."""
         self.queues.update(view)
         jobs = view.jobs
-        index = self.index(self.queues.attained(view) / self._one)
+        index = self.index(self.queues.attained(view) * self._tick.numerator / self._tick.denominator)
         return jobs[np.lexsort((view.submit, -index, self.queues.level[jobs]))]
 
     def begin(self, setting: Setting) -> None:
         """All queues are empty."""
         super().begin(setting)
-        self._one = setting.ticks(self.limits[0]) / self.limits[0]  # ticks in a second, whole or not
+        # Seconds of a tick; a product of whole numbers divided once is a whole service where there is one.
+        self._tick = Fraction(self.limits[0], setting.ticks(self.limits[0]))
 
     def index(self, service: Reals) -> Reals:
         """P / E at attained services (m,) in GPU seconds; 0 beyond the largest sample."""

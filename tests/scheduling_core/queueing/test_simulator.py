@@ -251,3 +251,15 @@ def test_restarts_that_take_every_turn_are_told_instead_of_a_run_without_end() -
 def test_a_restart_that_costs_less_than_nothing_is_refused() -> None:
     with pytest.raises(SchedulingError, match="A restart costs less than 0 s"):
         run([Job("x", 0, 1, 1)], homogeneous(1), policy("fifo"), ConstantCost(Fraction(-1)))
+
+
+def test_the_gittins_index_is_told_at_the_service_itself() -> None:
+    """Ticks of 25/7 s: x has 25 GPU s at 7 of them, and 7 / 0.28 in floating point is a little less.
+
+    Of the services 25 and 9000 the first is passed then: nobody ends in the next 300 s, x has index 0, and y,
+    which is new, goes first. A little before, x would be as good as done, and would stay.
+    """
+    jobs = [Job("x", 0, 1, 10), Job("y", 1, 7, 2)]
+    outcome = run(jobs, homogeneous(7), policy("gittins2d", samples=(25, 9000), delta=300), tick=Fraction(25))
+    assert (outcome.unit, 7 / 0.28 < 25) == (Fraction(25, 7), True)
+    assert (outcome.end * outcome.unit / 25).tolist() == [12, 3]
