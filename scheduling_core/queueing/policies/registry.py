@@ -18,6 +18,13 @@ OURS = {
     "srsf": "size:ShortestRemainingService",
     "las2d": "las:LeastAttainedService",
     "gittins2d": "las:Gittins",
+    "edf": "deadlines:EarliestDeadline",
+    "edf_las": "deadlines:EarliestDeadlineThenLas",
+    "llf": "allowance:LeastLaxity",
+    "genie_like": "allowance:SmallestAllowance",
+    "ftf": "fairness:FinishTimeFairness",
+    "gandiva": "slicing:TimeSlicing",
+    "chronus_like": "chronus:ChronusLike",
     "tias_eta": "tias:TiasEta",
     "tias_like": "tias:TiasLike",
 }
