@@ -49,8 +49,10 @@ def read_log(text: str, found: list[Finding]) -> Iterator[Line]:
 
 def _line(number: int, row: list[str], found: list[Finding]) -> Line | None:
     if len(row) != len(COLUMNS):
-        sentence = f"Line {number} has {len(row)} fields, expected {len(COLUMNS)}."
-        found.append(Finding(Kind.FORM, row[1] if len(row) > 1 else None, None, sentence))
+        named = row[1] if len(row) > 1 else None
+        where = f"Line {number}" if named is None else f"Line {number}, job {named}"
+        sentence = f"{where}: {len(row)} fields, expected {len(COLUMNS)}."
+        found.append(Finding(Kind.FORM, named, None, sentence))
         return None
     time, job, action, place = row
     if _WHOLE.fullmatch(time) is None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from hypothesis import strategies as st
@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 from scheduling_core.queueing.check import Report, check
 from scheduling_core.queueing.cluster import Cluster, Node, Placement
 from scheduling_core.queueing.costs import ConstantCost, GangCost, RestartCost, TableCost
+from scheduling_core.queueing.fast import can_run_fast
 from scheduling_core.queueing.jobs import Job, Trace
 from scheduling_core.queueing.outcome import Outcome
 from scheduling_core.queueing.policies import Policy, policy, policy_names
 from scheduling_core.queueing.policies.base import KeyPolicy
 from scheduling_core.queueing.views import Numbers, View
 
-TIMES = ("limits", "samples", "delta")
+TIMES = ("limits", "samples", "delta", "lease", "slot", "quantum", "tick")
 """Options of policies that are times in seconds, or services: what scales with the trace."""
 
 ROUNDED = ("upstream", "upstream_rounding")
@@ -36,10 +37,20 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"samples": SAMPLES, "delta": 6, "limits": (6, 20)},
         {"samples": SAMPLES, "delta": 6, "limits": (6, 20), "upstream": True},
     ],
+    "edf_las": [{"limits": (6, 20)}],
+    "llf": [{"quantum": 6}],
+    "ftf": [{"lease": 8}],
+    "gandiva": [{"quantum": 6}],
+    "chronus_like": [{"lease": 12, "slot": 6}],
+    "tias_eta": [{"limits": (6, 20), "tick": 5}],
+    "tias_like": [{"limits": (6, 20)}, {"limits": (6, 20), "margin": 3, "gamma": 1.0, "hysteresis": 0}],
 }
 """A policy that isn't named here runs with its defaults. One that has times of its own belongs here, so that
-it meets them on traces of some tens of seconds; those times belong to `TIMES`. Turns that promotion repeats
-are longer than the restarts below (3 s x 6 GPUs, 5 s x 2), else no job would get on."""
+it meets them on traces of some tens of seconds; those times belong to `TIMES`. Turns that are repeated are
+longer than the restarts below (5 s; by GPU time 3 s x 6 GPUs, 5 s x 2), else no job would get on."""
+
+
+Engine = Literal["general", "fast"]
 
 
 @dataclass(frozen=True)
@@ -62,6 +73,10 @@ class Case:
     @property
     def oracle(self) -> bool:
         return self.policy().oracle
+
+    def engines(self, cluster: Cluster) -> list[Engine]:
+        """What can run it there."""
+        return ["general", "fast"] if can_run_fast(cluster, self.policy()) else ["general"]
 
     @property
     def rounds(self) -> bool:
@@ -139,14 +154,16 @@ def with_times(job: Job, change: Callable[[int], int]) -> Job:
     return replace(job, submit=change(job.submit), duration=change(job.duration), deadline=deadline)
 
 
-def checked(trace: Trace, outcome: Outcome, cost: RestartCost | None = None) -> Report:
-    """The verdict of the checker, which is told of trace and cluster in plain rows only."""
+def checked(
+    trace: Trace, outcome: Outcome, cost: RestartCost | None = None, log: str | None = None
+) -> Report:
+    """The verdict of the checker on a log, its own by default; it is told of the rest in plain rows only."""
     parts = trace.tick / outcome.unit
     rows = [with_times(job, lambda ticks: int(ticks * parts)).row for job in trace.jobs]
     restarts = {job.id: int((cost or RestartCost()).seconds(job) / outcome.unit) for job in trace.jobs}
     nodes = [(node.gpus, node.gpu_type) for node in outcome.cluster.nodes]
-    return check(log_of(outcome), rows, nodes, outcome.cluster.placement.value, unit=outcome.unit,
-                 restarts=restarts)  # fmt: skip
+    text = log_of(outcome) if log is None else log
+    return check(text, rows, nodes, outcome.cluster.placement.value, unit=outcome.unit, restarts=restarts)
 
 
 def log_of(outcome: Outcome) -> str:

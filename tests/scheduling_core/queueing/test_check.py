@@ -13,10 +13,11 @@ from queueing_strategies import CASES, Case, checked, clusters, costs, traces
 
 import scheduling_core.queueing.check
 from scheduling_core.errors import SchedulingError
-from scheduling_core.queueing.check import Figures, JobTimes, Kind, check
+from scheduling_core.queueing.check import Figures, JobTimes, Kind, Report, check
 from scheduling_core.queueing.cluster import Cluster
 from scheduling_core.queueing.costs import RestartCost
 from scheduling_core.queueing.jobs import NEVER, Trace
+from scheduling_core.queueing.outcome import Outcome
 from scheduling_core.queueing.simulator import simulate
 
 NODES = [(4, "a"), (4, "b")]
@@ -80,10 +81,17 @@ def test_every_log_of_the_simulator_is_accepted_with_its_own_figures(
     case: Case, trace: Trace, cluster: Cluster, cost: RestartCost
 ) -> None:
     """Under every placement, with and without types and restarts; what is refused is refused by both."""
-    outcome = simulate(trace, cluster, case.policy(), cost, decisions=True)
-    report = checked(trace, outcome, cost)
-    assert report.findings == ()
-    assert set(report.refused) == set(outcome.refused)
+    for engine in case.engines(cluster):
+        outcome = simulate(trace, cluster, case.policy(), cost, decisions=True, engine=engine)
+        report = checked(trace, outcome, cost)
+        assert report.findings == ()
+        assert set(report.refused) == set(outcome.refused)
+        compare_times(report, outcome)
+        if len(outcome.trace):
+            compare_figures(report.figures, outcome)
+
+
+def compare_times(report: Report, outcome: Outcome) -> None:
     told = [
         (job.id, job.submit, job.start, job.end, job.executed, job.paid, job.preemptions, job.restarts)
         for job in report.jobs
@@ -92,25 +100,23 @@ def test_every_log_of_the_simulator_is_accepted_with_its_own_figures(
     arrays = (outcome.submit, outcome.first_start, outcome.end, outcome.executed, outcome.paid,
               outcome.preemptions, outcome.restarts)  # fmt: skip
     assert sorted(told) == sorted(zip(ids, *(array.tolist() for array in arrays), strict=True))
-    if not ids:
-        return
-    figures, unit = report.figures, outcome.unit
-    jct = outcome.end - outcome.submit
+
+
+def compare_figures(figures: Figures, outcome: Outcome) -> None:
+    n, unit = len(outcome.trace), outcome.unit
+    jct, wait = outcome.end - outcome.submit, outcome.first_start - outcome.submit
     timed = outcome.deadline < NEVER
     span = int(outcome.end.max() - outcome.submit.min())
-    assert figures.mean_jct == Fraction(int(jct.sum()), len(ids)) * unit
-    assert figures.mean_queueing == Fraction(int((jct - outcome.executed).sum()), len(ids)) * unit
-    assert (
-        figures.mean_first_wait
-        == Fraction(int((outcome.first_start - outcome.submit).sum()), len(ids)) * unit
-    )
+    assert figures.mean_jct == Fraction(int(jct.sum()), n) * unit
+    assert figures.mean_queueing == Fraction(int((jct - outcome.executed).sum()), n) * unit
+    assert figures.mean_first_wait == Fraction(int(wait.sum()), n) * unit
     assert figures.misses == int(np.sum(outcome.end[timed] > outcome.deadline[timed]))
-    assert (figures.jobs, figures.deadline_jobs) == (len(ids), int(timed.sum()))
+    assert (figures.jobs, figures.deadline_jobs) == (n, int(timed.sum()))
     if not timed.all():
         assert figures.other_mean_jct == Fraction(int(jct[~timed].sum()), int((~timed).sum())) * unit
     assert figures.makespan == span * unit
     assert figures.busy == outcome.busy_ticks * unit
-    assert figures.utilisation == Fraction(outcome.busy_ticks, cluster.gpus * span)
+    assert figures.utilisation == Fraction(outcome.busy_ticks, outcome.cluster.gpus * span)
     assert figures.preemptions == int(outcome.preemptions.sum())
     assert figures.restarts == int(outcome.restarts.sum())
 
