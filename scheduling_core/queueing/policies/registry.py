@@ -1,4 +1,10 @@
-"""Policies by name: ours, and those that others register under `proofshelf.policies`."""
+"""Policies by name: ours, and those that others register under `proofshelf.policies`.
+
+Another distribution adds one by an entry point, in its pyproject.toml::
+
+    [project.entry-points."proofshelf.policies"]
+    smallest-service = "their_package:SmallestServiceFirst"
+"""
 
 from __future__ import annotations
 
