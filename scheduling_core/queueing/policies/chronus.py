@@ -26,7 +26,7 @@ class ChronusLike(Leased):
     deadline jobs that can't be met any more. Within the lease running jobs keep their GPUs, and those that
     come free are given away in the same order at the next slot; nothing is planned while no job waits.
     Who was admitted stays so, as long as all promises can be kept: restarts, which the plan doesn't know, and
-    nodes, which it doesn't see, can break one. A job that comes within a lease and can't wait for the next one
+    nodes, which it doesn't see, can break one. A job that comes within a lease and can't wait for the next
     isn't admitted in time: leases are to be shorter than most jobs' slack.
 
     Chronus moreover profiles jobs, admits at submission in the order of submission, plans with run times
