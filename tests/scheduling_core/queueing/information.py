@@ -71,9 +71,9 @@ def _changed(trace: Trace, outcome: Outcome, cut: int, change: Change) -> Trace:
     """`trace` with other durations of what hasn't ended before the cut."""
     parts = int(trace.tick / outcome.unit)
     ended = {job.id: int(end) < cut * parts for job, end in zip(outcome.trace.jobs, outcome.end, strict=True)}
-    held = _held(outcome, cut * parts)
+    least_of = _least(outcome, cut * parts)
     open_jobs = [job for job in trace.jobs if not ended.get(job.id, False)]
-    least = [max(1, -(-held.get(job.id, 0) // parts)) for job in open_jobs]
+    least = [max(1, -(-least_of.get(job.id, 0) // parts)) for job in open_jobs]
     durations = change(open_jobs, least)
     new = {job.id: max(d, low) for job, d, low in zip(open_jobs, durations, least, strict=True)}
     return replace(
@@ -81,19 +81,26 @@ def _changed(trace: Trace, outcome: Outcome, cut: int, change: Change) -> Trace:
     )
 
 
-def _held(outcome: Outcome, cut: int) -> dict[str, int]:
-    """Ticks for which each job held its GPUs before the cut: no less than the work that it has done."""
+def _least(outcome: Outcome, cut: int) -> dict[str, int]:
+    """Ticks of work with which no job ends before the cut.
+
+    For one that holds its GPUs at the cut, the ticks for which it has held them by then: no less than the
+    work that it has done. For one that was preempted before, a tick more: it must not be done by then.
+    """
     assert outcome.decisions is not None
     held: dict[str, int] = {}
     since: dict[str, int] = {}
+    waits: dict[str, int] = {}
     for time, number, action, _ in outcome.decisions:
+        if time >= cut:
+            break
         name = outcome.trace.jobs[number].id
         if action.value in ("start", "resume"):
-            since[name] = time
+            since[name], waits[name] = time, 0
         else:
-            held[name] = held.get(name, 0) + min(time, cut) - min(since.pop(name), cut)
-    assert not since
-    return held
+            held[name] = held.get(name, 0) + time - since.pop(name)
+            waits[name] = 1
+    return {name: held.get(name, 0) + cut - since.get(name, cut) + more for name, more in waits.items()}
 
 
 def _decided(outcome: Outcome, cut: Fraction) -> list[tuple[Fraction, str]]:
