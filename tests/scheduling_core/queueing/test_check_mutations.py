@@ -200,6 +200,43 @@ def test_a_text_that_is_no_log(text: str, sentence: str) -> None:
     assert first.sentence.startswith(sentence)
 
 
+FIELDS = st.sampled_from(
+    [
+        "0",
+        "2",
+        "6",
+        "1e3",
+        "",
+        "a",
+        "b",
+        "x",
+        "start",
+        "resume",
+        "preempt",
+        "end",
+        "0:4",
+        "1:2",
+        "9:9",
+        '"',
+        "\x00",
+    ]
+)
+"""Of lines that are nearly right."""
+
+
+@given(
+    text=st.text()
+    | st.lists(st.lists(FIELDS, max_size=5).map(",".join)).map(
+        lambda lines: "\n".join(["time,job,action,place", *lines])
+    )
+)
+def test_whatever_a_text_holds_it_is_judged(text: str) -> None:
+    """No log of these jobs is valid without all their ends, and none raises."""
+    report = verdict(text.split("\n")[1:])
+    assert not report.ok
+    assert not check(text, ROWS, NODES).ok
+
+
 def by_size(seed: int) -> Policy:
     """An order of jobs that changes with the seed and preempts much."""
     return Ranked({job: (job * seed + seed) % 11 for job in range(11)})
