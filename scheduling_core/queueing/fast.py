@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -16,10 +15,12 @@ import numpy as np
 from scheduling_core.compiled import is_compiled, numbers
 from scheduling_core.queueing.cluster import Cluster, Placement
 from scheduling_core.queueing.decisions import Action, Decisions
+from scheduling_core.queueing.jobs import NEVER
 from scheduling_core.queueing.kernels import remaining, standing
 from scheduling_core.queueing.outcome import Series
 from scheduling_core.queueing.policies.arrival import Fifo, FirstFit
 from scheduling_core.queueing.policies.base import Policy
+from scheduling_core.queueing.policies.deadlines import EarliestDeadline
 from scheduling_core.queueing.policies.las import LeastAttainedService
 from scheduling_core.queueing.policies.size import (
     ShortestRemainingService,
@@ -30,7 +31,8 @@ from scheduling_core.queueing.state import State
 from scheduling_core.queueing.views import Numbers
 
 POLICIES = (
-    Fifo, FirstFit, SmallestGang, LeastAttainedService, ShortestRemainingTime, ShortestRemainingService,
+    Fifo, FirstFit, SmallestGang, EarliestDeadline, LeastAttainedService, ShortestRemainingTime,
+    ShortestRemainingService,
 )  # fmt: skip
 """What the kernels know; a class derived from one of them may do anything."""
 
@@ -62,19 +64,17 @@ class FastRun:
     """One simulation in a kernel: `all` fills the state, the log and the series.
 
     state : before the first job. ticks : of exact seconds (see `Setting`). in_vain : starts for each job that
-    is here without any work done, from which on the simulation is endless. form : of a kernel's module, such
-    as `compiled.plain_form`.
+    is here without any work done, from which on the simulation is endless.
     """
 
     def __init__(
         self, state: State, gpus: int, policy: Policy, ticks: Callable[[Fraction | int], int], in_vain: int,
         log: Decisions | None = None, series: Series | None = None,
-        form: Callable[[ModuleType], ModuleType] = lambda module: module,
     ) -> None:  # fmt: skip
         self.state, self.log, self.series = state, log, series
         self.n = len(state.submit)
         shortest = isinstance(policy, SHORTEST)
-        self.kernel = form(remaining if shortest else standing)
+        self.kernel = remaining if shortest else standing
         self.clock = self._numbers([0] * self.kernel.CLOCK)
         self.clock[self.kernel.ALL_GPUS], self.clock[self.kernel.PATIENCE] = gpus, in_vain
         arguments = self._remaining(policy) if shortest else self._standing(policy, ticks)
@@ -117,19 +117,18 @@ class FastRun:
     def _standing(self, policy: Policy, ticks: Callable[[Fraction | int], int]) -> list[Any]:
         """Arguments of `standing.run`. First fit is least attained service in one queue; so is FIFO, with
         the first that doesn't fit blocking."""
-        kernel, state, n = self.kernel, self.state, self.n
+        kernel, n = self.kernel, self.n
         job = np.zeros((n + 1, kernel.JOB), dtype=np.int64)
         job[0, [kernel.HIGH, kernel.FIRST_SOON, kernel.FIRST_DUE]] = kernel.FAR
         job[1:, kernel.HEIGHT] = np.random.default_rng(0).permutation(n)
-        job[1:, kernel.SOON] = job[1:, kernel.DUE] = kernel.FAR
+        job[1:, [kernel.SOON, kernel.DUE, kernel.LATE]] = kernel.FAR
+        job[1:, kernel.GROUP] = 1
         self._columns(job[1:])
         clock, limits = self.clock, []
         clock[kernel.BLOCKING] = int(policy.blocking)
-        if isinstance(policy, SmallestGang):
+        if isinstance(policy, (SmallestGang, EarliestDeadline)):
             clock[kernel.SORTED] = 1
-            job[1:, kernel.RANK][np.argsort(state.gpus, kind="stable")] = np.arange(n)
-        else:
-            job[1:, kernel.GROUP] = 1
+            self._sort(policy, job[1:])
         if isinstance(policy, LeastAttainedService):
             limits = [min(ticks(limit), kernel.FAR) for limit in policy.limits]
             clock[kernel.PROMOTE], clock[kernel.BY_GPU] = min(policy.promote, kernel.FAR), int(policy.by_gpu)
@@ -137,6 +136,20 @@ class FastRun:
         self.job = self._numbers(job.ravel())
         scratch = [self._numbers([0] * (n + 1)) for _ in range(3)]
         return [self.job, clock, self._numbers(limits), *scratch]
+
+    def _sort(self, policy: Policy, job: Numbers) -> None:
+        """Ranks that stand still: by gang, or by deadline before all others; where equal as submitted."""
+        kernel, state = self.kernel, self.state
+        by_deadline = isinstance(policy, EarliestDeadline)
+        order = np.argsort(state.deadline if by_deadline else state.gpus, kind="stable")
+        rows = (1 + np.arange(self.n)) * kernel.JOB  # a late job's rank is its row
+        job[order, kernel.RANK] = rows
+        if by_deadline:
+            others = state.deadline == NEVER
+            job[others, kernel.RANK] = rows[others]
+            job[:, kernel.GROUP] = others
+            for time in (kernel.SOON, kernel.DUE, kernel.LATE):
+                job[:, time] = state.deadline
 
     def _remaining(self, policy: Policy) -> list[Any]:
         """Arguments of `remaining.run`."""

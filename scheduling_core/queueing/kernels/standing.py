@@ -26,20 +26,20 @@ JOB = 32
 LEFT, RIGHT, UP, SUM, LOW, HIGH, FIRST_SOON, FIRST_DUE = range(8)
 """Of the stretch under a job."""
 GPUS, SERVED, SOON, DUE, GROUP, RANK, HEIGHT, RUNS = range(8, 16)
-"""SERVED: the decision in the line. SOON: wants an event then. DUE: at events from then on it ends, sinks or
-rises. HEIGHT: priority in the treap. RUNS: holds its GPUs."""
+"""SERVED: the decision in the line. SOON: wants an event then. DUE: at events from then on it ends, sinks,
+rises or gets late. HEIGHT: priority in the treap. RUNS: holds its GPUs."""
 SUBMIT, WORK, COST, SINCE, EXECUTED, TOLL, PAID, BEGUN, END, PREEMPTIONS, RESTARTS = range(16, 27)
 """WORK: still to do, TOLL: of the restart to be paid, EXECUTED, PAID: all as of SINCE, when it last got its
 GPUs, or now if it waits. COST: of one restart. BEGUN, END: -1 where it hasn't come."""
-RESET, WAITED, ENDS, SEAT = range(27, 31)
+RESET, WAITED, ENDS, SEAT, LATE = range(27, 32)
 """EXECUTED at the last promotion; what it had waited when it first ran after that; its end if nothing
-changes; its index in `held`."""
+changes; its index in `held`; when it goes from group 0 to group 1, as submitted there."""
 
 CLOCK = 20
 ALL_GPUS, PATIENCE, BLOCKING, SORTED, PROMOTE, BY_GPU, ONE = range(7)
-"""The rule. PATIENCE: starts in vain that are borne, for each job that is here. SORTED: one queue in the
-order of the ranks that jobs came with. ONE: ticks of a second where the next sinking is foretold as the
-public simulator does, 0 for exactly."""
+"""The rule. PATIENCE: starts in vain that are borne, for each job that is here. SORTED: jobs stand by ranks
+that they came with, and don't move when they start or stop. ONE: ticks of a second where the next sinking is
+foretold as the public simulator does, 0 for exactly."""
 NOW, ARRIVED, ENDED, EVENTS, BACK, FRONT, STARTED, HELD = range(7, 15)
 VAIN, FRAGMENTED, FRAGMENTED_TICKS, LOGGED, ROWS = range(15, 20)
 """What a run goes on from. ARRIVED: the last job that has. BACK, FRONT: the last ranks given behind and
@@ -226,7 +226,7 @@ def stop(job, clock, held, x):
 
 @kernel
 def arm(job, clock, limits, x):
-    """Set when x is next due and wants an event: running it ends or sinks, waiting it may rise."""
+    """Set when x is next due and wants an event: running it ends or sinks, waiting it rises; it gets late."""
     queue = job[x + GROUP] >> 1
     time = job[x + EXECUTED] - job[x + RESET]
     soon = due = FAR
@@ -237,9 +237,8 @@ def arm(job, clock, limits, x):
             due = min(due, job[x + SINCE] - time + (limits[queue] + gang - 1) // gang)
             soon = soon if clock[ONE] else due
     elif clock[PROMOTE] and queue > 0 and 0 < time < FAR // 2 // clock[PROMOTE]:
-        due = job[x + SUBMIT] + job[x + EXECUTED] + job[x + WAITED] + clock[PROMOTE] * time
-        soon = due if due > clock[NOW] else FAR  # promoted at the next event, which it doesn't cause
-    job[x + SOON], job[x + DUE] = soon, due
+        soon = due = job[x + SUBMIT] + job[x + EXECUTED] + job[x + WAITED] + clock[PROMOTE] * time
+    job[x + SOON], job[x + DUE] = min(soon, job[x + LATE]), min(due, job[x + LATE])
 
 
 @kernel
@@ -268,8 +267,8 @@ def enter(job, clock, x):
 
 
 @kernel
-def move_on(job, clock, due, held, log):
-    """Ends, arrivals, then who sinks or rises; returns how many sank, which are in `due`."""
+def move_on(job, clock, limits, due, held, log):
+    """Ends, arrivals, then who sinks, rises or gets late; returns how many sank, which are in `due`."""
     count = collect_due(job, clock[NOW], due)
     others = sunk = 0
     for i in range(count):
@@ -289,6 +288,11 @@ def move_on(job, clock, due, held, log):
     for i in range(others):
         x = due[i]
         remove(job, x)
+        if clock[SORTED]:
+            job[x + GROUP], job[x + RANK], job[x + LATE] = 1, x, FAR
+            arm(job, clock, limits, x)
+            insert(job, x)
+            continue
         if job[x + RUNS]:
             job[x + GROUP] += 3
             due[sunk] = x
@@ -424,7 +428,7 @@ def run(job, clock, limits, due, changed, held, log, series, events):
             time = min(time, job[clock[ARRIVED] + JOB + SUBMIT])
         clock[FRAGMENTED_TICKS] += clock[FRAGMENTED] * (time - clock[NOW])
         clock[NOW] = time
-        sunk = move_on(job, clock, due, held, log)
+        sunk = move_on(job, clock, limits, due, held, log)
         served, dropped = decide(job, clock, changed)
         stop_all(job, clock, limits, sunk, dropped, due, changed, held, log)
         began = start_all(job, clock, limits, served, changed, held, log)
