@@ -43,9 +43,9 @@ def make(path: Path, works: int) -> None:
     draw = random.Random(0)
     with store.create(path) as shelf, shelf.write() as db:
         for number in range(1, works + 1):
-            add_work(db.conn, _work(number, draw), f"work-{number}")
-        index_from(db.conn, 1)
-        add_screening(db.conn, _screening(works), "0" * 64, 0, "benchmark")
+            add_work(db, _work(number, draw), f"work-{number}")
+        index_from(db, 1)
+        add_screening(db, _screening(works), "0" * 64, 0, "benchmark")
 
 
 def _work(number: int, draw: random.Random) -> Work:

@@ -2,11 +2,10 @@
 
 import os
 import shutil
+import sqlite3
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-
-from sqlite_utils import Database
 
 from artifacts.errors import ArtifactError, PackageError
 from artifacts.objects import ObjectStore
@@ -30,7 +29,7 @@ class Backup:
     problems: tuple[str, ...]
 
 
-def backup(db: Database, path: Path, objects: ObjectStore, to: Path) -> Backup:
+def backup(db: sqlite3.Connection, path: Path, objects: ObjectStore, to: Path) -> Backup:
     """Copy the catalog into a new folder `to`, under its own file name. All of it, or nothing is there.
 
     The database is one state of it (`VACUUM INTO`), whatever is written meanwhile; the stored files
@@ -57,7 +56,7 @@ def backup(db: Database, path: Path, objects: ObjectStore, to: Path) -> Backup:
     try:
         copy = building / path.name
         with database.translated(copy):
-            db.conn.execute("VACUUM INTO ?", [copy.as_uri()])  # as bytes: no name is text for sure
+            db.execute("VACUUM INTO ?", [copy.as_uri()])  # as bytes: no name is text for sure
             connection = database.connect(copy, writable=False)
         try:
             works = connection.execute("SELECT count(*) FROM works").fetchone()[0]

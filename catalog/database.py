@@ -1,4 +1,8 @@
-"""Opening the file: is it there, is it ours, is it of this version, can it be written?"""
+"""Opening the file: is it there, is it ours, is it of this version, can it be written?
+
+sqlite-utils is imported only where a file is made or upgraded: it imports pandas where that is installed,
+which takes longer than most commands.
+"""
 
 import os
 import sqlite3
@@ -6,12 +10,14 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-
-from sqlite_utils import Database
+from typing import TYPE_CHECKING
 
 import catalog.migrations
 from catalog.append_only import create_triggers
 from catalog.errors import CatalogError
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
 
 SQLITE_NEEDED = (3, 37, 0)
 APPLICATION_ID = 0x50525348
@@ -71,7 +77,7 @@ def create_file(path: Path) -> None:
 
 def open_database(
     path: Path, writable: bool, busy_seconds: float = BUSY_SECONDS
-) -> tuple[Database, Path | None]:
+) -> tuple[sqlite3.Connection, Path | None]:
     """The open database, and the copy that was kept if it had to be upgraded."""
     _sqlite_new_enough()
     _might_be_a_catalog(path)
@@ -93,8 +99,7 @@ def open_database(
             if pending:
                 kept = _keep_copy(connection, path)
                 _migrate(connection)
-        # Plugins of sqlite-utils and recursive triggers are none of a catalog's business.
-        return Database(connection, recursive_triggers=False, execute_plugins=False), kept
+        return connection, kept
     except BaseException:
         connection.close()
         raise
@@ -127,21 +132,28 @@ def connect(path: Path, writable: bool, busy_seconds: float = BUSY_SECONDS) -> s
     return connection
 
 
+def wrapped(connection: sqlite3.Connection) -> "Database":
+    """The same database as sqlite-utils gives it, without its plugins and recursive triggers."""
+    from sqlite_utils import Database
+
+    return Database(connection, recursive_triggers=False, execute_plugins=False)
+
+
 @contextmanager
-def write(db: Database, path: Path) -> Iterator[Database]:
+def write(db: sqlite3.Connection, path: Path) -> Iterator[sqlite3.Connection]:
     """One unit of writing: all of it or nothing, and nobody else writes meanwhile.
 
     The lock is taken at the start (`BEGIN IMMEDIATE`): a transaction that reads first and locks
-    later, as `Database.atomic()` alone would, may find that what it read has changed.
+    later, as a plain `BEGIN` would, may find that what it read has changed.
     """
     with translated(path):
-        db.conn.execute("BEGIN IMMEDIATE")
+        db.execute("BEGIN IMMEDIATE")
         try:
             yield db
-            db.conn.execute("COMMIT")
+            db.execute("COMMIT")
         except BaseException:
-            if db.conn.in_transaction:
-                db.conn.execute("ROLLBACK")
+            if db.in_transaction:
+                db.execute("ROLLBACK")
             raise
 
 
@@ -284,7 +296,7 @@ def _migrate(connection: sqlite3.Connection) -> None:
     steps = catalog.migrations.migrations()
     connection.execute("BEGIN IMMEDIATE")
     try:
-        steps.apply(Database(connection, recursive_triggers=False, execute_plugins=False))
+        steps.apply(wrapped(connection))
         create_triggers(connection)
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version = {len(catalog.migrations.STEPS)}")

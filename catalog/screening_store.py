@@ -3,13 +3,12 @@
 `Catalog` inherits it, so that a caller writes `catalog.add_study(...)`.
 """
 
+import sqlite3
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
-
-from sqlite_utils import Database
 
 from artifacts.errors import ArtifactError
 from artifacts.objects import ObjectStore
@@ -29,10 +28,10 @@ from schema.study import Study
 class ScreeningStore:
     """The screening part of a catalog's writing."""
 
-    db: Database
+    connection: sqlite3.Connection
     objects: ObjectStore
 
-    def write(self) -> AbstractContextManager[Database]:
+    def write(self) -> AbstractContextManager[sqlite3.Connection]:
         """One transaction that holds the write lock from its start."""
         raise NotImplementedError
 
@@ -48,7 +47,7 @@ class ScreeningStore:
         """
         who = who or whoami()
         with self.write() as db:
-            added = studies.add_study(db.conn, study, source_sha256, who)
+            added = studies.add_study(db, study, source_sha256, who)
             if added.new:
                 detail = {"version": added.version, "sha256": added.sha256, "rounds": list(added.rounds)}
                 self._event("design", who, added.slug, detail)
@@ -64,7 +63,7 @@ class ScreeningStore:
         """
         who = who or whoami()
         with self.write() as db:
-            drawn = samples.draw_sample(db.conn, the_study(db.conn, study), sample, strata, who)
+            drawn = samples.draw_sample(db, the_study(db, study), sample, strata, who)
             if drawn.new:
                 detail = {"sample": sample, "drawn": drawn.drawn, "frame_size": drawn.frame_size}
                 self._event("sample", who, study, {**detail, "frame_sha256": drawn.frame_sha256})
@@ -75,7 +74,7 @@ class ScreeningStore:
         nothing, other works are refused."""
         who = who or whoami()
         with self.write() as db:
-            chunks, new = samples.write_manifest(db.conn, harness_round(db.conn, round_), who)
+            chunks, new = samples.write_manifest(db, harness_round(db, round_), who)
             if new:
                 works = sum(len(chunk.works) for chunk in chunks)
                 self._event("manifest", who, round_, {"chunks": len(chunks), "works": works})
@@ -98,9 +97,9 @@ class ScreeningStore:
         """
         who = who or whoami()
         with self.write() as db:
-            plan = harness_round(db.conn, round_)
-            chunk = ballots.chunk_of(db.conn, plan, position)
-            outcome = ballots.record_answer(db.conn, plan, chunk, rater, answer, answers, problem, who)
+            plan = harness_round(db, round_)
+            chunk = ballots.chunk_of(db, plan, position)
+            outcome = ballots.record_answer(db, plan, chunk, rater, answer, answers, problem, who)
             detail = {"chunk": position, "rater": rater, "attempt": outcome.attempt, "state": outcome.state}
             self._event("votes", who, round_, {**detail, "votes": outcome.votes})
             return outcome
@@ -112,7 +111,7 @@ class ScreeningStore:
         """
         who = who or whoami()
         with self.write() as db:
-            vote, new = ballots.cast_vote(db.conn, harness_round(db.conn, round_), rater, ballot, who)
+            vote, new = ballots.cast_vote(db, harness_round(db, round_), rater, ballot, who)
             if new:
                 self._event("votes", who, round_, {"rater": rater, "vote": vote})
             return vote
@@ -120,7 +119,7 @@ class ScreeningStore:
     def skip(self, round_: str, rater: str, work: str, who: str | None = None) -> None:
         """Put a work off: it comes again at the end of the rater's queue."""
         with self.write() as db:
-            ballots.skip(db.conn, harness_round(db.conn, round_), rater, work, who or whoami())
+            ballots.skip(db, harness_round(db, round_), rater, work, who or whoami())
 
     def adjudicate(
         self,
@@ -138,8 +137,8 @@ class ScreeningStore:
         """
         who = who or whoami()
         with self.write() as db:
-            plan = harness_round(db.conn, round_)
-            name, new = adjudication.adjudicate(db.conn, plan, rater, work, decision, categories, reason, who)
+            plan = harness_round(db, round_)
+            name, new = adjudication.adjudicate(db, plan, rater, work, decision, categories, reason, who)
             if new:
                 self._event("adjudicate", who, round_, {"rater": rater, "work": work, "adjudication": name})
             return name
@@ -174,13 +173,13 @@ class ScreeningStore:
             if published is not None:
                 labels = read_labels(Path(path), published.column)
                 with self.write() as db:
-                    report = import_labels(db.conn, labels, published, supersede, who)
+                    report = import_labels(db, labels, published, supersede, who)
                     self._voted(report, who)
                     return report
-            plan = harness_round(self.db.conn, round_ or "")
+            plan = harness_round(self.connection, round_ or "")
             votes = read_votes(Path(path), [c.id for c in plan.rubric.categories])
             with self.write() as db:
-                report = import_ballots(db.conn, plan, votes, rater, supersede, who)
+                report = import_ballots(db, plan, votes, rater, supersede, who)
                 self._voted(report, who)
                 return report
         except IngestError as error:
@@ -204,7 +203,7 @@ class ScreeningStore:
                 try:
                     for path, data in (files or {}).items():
                         self._store(data, digests[path][1], stored)
-                    new = releases.record_release(db.conn, release, record, source_sha256, digests, who)
+                    new = releases.record_release(db, release, record, source_sha256, digests, who)
                     if new:
                         detail = {"version": release.version, "study": release.study, "files": len(digests)}
                         self._event("release", who, release.id, detail)
@@ -223,7 +222,7 @@ class ScreeningStore:
         nothing; another value for a work that was scored is refused.
         """
         who = who or whoami()
-        scoring = Scoring(self.db.conn, release)
+        scoring = Scoring(self.connection, release)
         for batch in scoring.batches(rows):
             with self.write():
                 scoring.add(batch, who)
@@ -247,7 +246,7 @@ class ScreeningStore:
         """
         who = who or whoami()
         with self.write() as db:
-            new = calls.record_decisions(db.conn, run, rows, who)
+            new = calls.record_decisions(db, run, rows, who)
             if new:
                 detail = {"release": run.release, "works": run.works, "covered": run.covered}
                 self._event("decide", who, run.id, detail)
@@ -265,5 +264,5 @@ class ScreeningStore:
             file.write(data)
             file.flush()
             new = self.objects.put(file.name, sha256)
-        if new and not known_object(self.db.conn, sha256):
+        if new and not known_object(self.connection, sha256):
             added.append(sha256)

@@ -6,13 +6,12 @@ starts without them.
 """
 
 import json
+import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
-
-from sqlite_utils import Database
 
 from artifacts.errors import ArtifactError
 from artifacts.hashing import Digest, hash_file
@@ -36,6 +35,8 @@ from schema.states import FileState
 from schema.verification import Level, Verification
 
 if TYPE_CHECKING:
+    from sqlite_utils import Database
+
     from catalog.imports import ImportReport
 
 __all__ = [
@@ -69,8 +70,8 @@ def create(path: str | Path, who: str | None = None) -> "Catalog":
 def open_catalog(path: str | Path, writable: bool, busy_seconds: float = database.BUSY_SECONDS) -> "Catalog":
     """Open a catalog; opened for writing, an older one is upgraded after a copy was kept (see `notice`)."""
     path = Path(path)
-    db, kept = database.open_database(path, writable, busy_seconds)
-    catalog = Catalog(path, db, writable)
+    connection, kept = database.open_database(path, writable, busy_seconds)
+    catalog = Catalog(path, connection, writable)
     if kept is not None:
         catalog.notice = f"{path} was upgraded; the catalog as it was is kept in {kept}"
         with catalog.write():
@@ -84,9 +85,9 @@ class Catalog(ScreeningStore):
     `notice` is a sentence for the user about the opening, or None.
     """
 
-    def __init__(self, path: Path, db: Database, writable: bool) -> None:
+    def __init__(self, path: Path, connection: sqlite3.Connection, writable: bool) -> None:
         self.path = path
-        self.db = db
+        self.connection = connection
         self.writable = writable
         self.notice: str | None = None
         self.objects = ObjectStore(database.objects_path(path))
@@ -94,13 +95,13 @@ class Catalog(ScreeningStore):
         self._inside = False
 
     @property
-    def connection(self) -> Any:
-        """The sqlite3.Connection, for `catalog.queries`."""
-        return self.db.conn
+    def db(self) -> "Database":
+        """The same database as sqlite-utils gives it, to look around in."""
+        return database.wrapped(self.connection)
 
     def close(self) -> None:
         """Close the database; the object can't be used any more."""
-        self.db.close()
+        self.connection.close()
 
     def __enter__(self) -> "Catalog":
         return self
@@ -110,11 +111,11 @@ class Catalog(ScreeningStore):
     ) -> None:
         self.close()
 
-    def write(self) -> AbstractContextManager[Database]:
+    def write(self) -> AbstractContextManager[sqlite3.Connection]:
         """One transaction that holds the write lock from its start."""
         if not self.writable:
             raise CatalogError(f"{self.path} was opened for reading only")
-        return nullcontext(self.db) if self._inside else database.write(self.db, self.path)
+        return nullcontext(self.connection) if self._inside else database.write(self.connection, self.path)
 
     @contextmanager
     def together(self) -> Iterator[None]:
@@ -140,15 +141,15 @@ class Catalog(ScreeningStore):
                 new: list[str] = []
                 try:
                     digests = self._store_files(package, new)
-                    known = known_version(db.conn, package)
+                    known = known_version(db, package)
                     if known is not None:
                         return known
-                    added = add_rows(db.conn, package, digests, who)
+                    added = add_rows(db, package, digests, who)
                     screening = package.manifest.screening
                     if screening is not None:
                         digest = digests[screening].sha256
                         record = parse_screening(self.objects.path(digest).read_bytes(), screening)
-                        add_screening(db.conn, record, digest, added.artifact_id, who)
+                        add_screening(db, record, digest, added.artifact_id, who)
                     detail = {"version": added.version, "manifest_sha256": package.manifest_sha256}
                     self._event("add", who, added.slug, {**detail, "work": added.work})
                     return added
@@ -162,7 +163,7 @@ class Catalog(ScreeningStore):
         self, slug: str, version: int | None = None, manifest_sha256: str | None = None
     ) -> int | None:
         """The row of a package: its newest version, or that of this number or manifest; None: not here."""
-        row = self.db.conn.execute(
+        row = self.connection.execute(
             "SELECT id FROM artifacts WHERE slug = ? AND (? IS NULL OR version = ?) "
             "AND (? IS NULL OR manifest_sha256 = ?) ORDER BY version DESC LIMIT 1",
             [slug, version, version, manifest_sha256, manifest_sha256],
@@ -172,7 +173,7 @@ class Catalog(ScreeningStore):
     def sweep(self) -> Swept:
         """Remove stored files that no package and no release knows, and what interrupted writes left."""
         with self.write() as db:
-            known = {row[0] for row in db.conn.execute(OBJECTS)}
+            known = {row[0] for row in db.execute(OBJECTS)}
             try:
                 return self.objects.sweep(known)
             except ArtifactError as error:
@@ -197,7 +198,7 @@ class Catalog(ScreeningStore):
         except IngestError as error:
             raise CatalogError(str(error)) from error
         with self.write() as db:
-            report = add_records(db.conn, reading, who, progress)
+            report = add_records(db, reading, who, progress)
             counts = {name: getattr(report.counts, name) for name in ("read", *OUTCOMES)}
             self._event("import", who, report.counts.filename, {"import": report.id, **counts})
             return report
@@ -219,7 +220,7 @@ class Catalog(ScreeningStore):
         if artifact_id is None:
             which = f" in version {version}" if version is not None else ""
             raise CatalogError(f"there is no package {slug!r}{which} here; `proofshelf list` names them all")
-        content, manifest_sha256 = self.db.conn.execute(
+        content, manifest_sha256 = self.connection.execute(
             "SELECT m.content, m.sha256 FROM artifacts a JOIN manifests m ON m.sha256 = a.manifest_sha256 "
             "WHERE a.id = ?",
             [artifact_id],
@@ -239,7 +240,7 @@ class Catalog(ScreeningStore):
     def record_verification(self, artifact_id: int, run: Verification) -> tuple[int, str]:
         """Append a run to the chain; returns its number and its hash. Its checks keep their order."""
         with self.write() as db:
-            row = db.conn.execute(
+            row = db.execute(
                 "SELECT slug, work_name, manifest_sha256 FROM artifacts WHERE id = ?", [artifact_id]
             ).fetchone()
             if row is None or row != (run.artifact, run.work, run.manifest_sha256):
@@ -247,7 +248,7 @@ class Catalog(ScreeningStore):
                     f"the run is of another package ({run.artifact!r}) than the one it is recorded for"
                 )
             self._head_holds()
-            number, hashed = chain.append(db.conn, artifact_id, run)
+            number, hashed = chain.append(db, artifact_id, run)
             self._event("verify", run.who, run.artifact, {"run": number, "outcome": run.outcome.value})
         self._move_head()
         return number, hashed
@@ -255,11 +256,11 @@ class Catalog(ScreeningStore):
     def audit(self, expect: str | None = None, objects: bool = False) -> AuditReport:
         """Whether all runs are there as written, and with `objects` whether all stored files are whole."""
         with database.translated(self.path):
-            report = audit.audit(self.db.conn, self.head_path, expect)
+            report = audit.audit(self.connection, self.head_path, expect)
             if not objects:
                 return report
             problems = list(report.problems)
-            rows = self.db.conn.execute(
+            rows = self.connection.execute(
                 f"SELECT sha256, min(path) FROM ({OBJECTS}) GROUP BY sha256"
             ).fetchall()
         for sha256, name in rows:
@@ -279,7 +280,7 @@ class Catalog(ScreeningStore):
 
     def backup(self, to: str | Path, who: str | None = None) -> Backup:
         """Copy database, stored files and anchor into the new folder `to`, while others may write."""
-        done = backup(self.db, self.path, self.objects, Path(to))
+        done = backup(self.connection, self.path, self.objects, Path(to))
         if self.writable:
             with self.write():
                 detail = {"works": done.works, "runs": done.runs, "objects": done.objects, "head": done.head}
@@ -290,9 +291,9 @@ class Catalog(ScreeningStore):
         """Refuse to write behind a chain that lost what its anchor names. Makes a first anchor."""
         anchor = read_head(self.head_path)
         if anchor is None:
-            if chain.head_of(self.db.conn) == EMPTY:
+            if chain.head_of(self.connection) == EMPTY:
                 write_head(self.head_path, EMPTY)
-        elif not chain.follows(self.db.conn, anchor):
+        elif not chain.follows(self.connection, anchor):
             raise CatalogError(
                 f"run {anchor.last}, which the anchor {self.head_path.name} names, is gone or was rewritten: "
                 "`proofshelf audit` says more; nothing is recorded behind it "
@@ -302,8 +303,8 @@ class Catalog(ScreeningStore):
     def _move_head(self) -> None:
         """Move the anchor to the last run. Under the write lock, so that it never goes backwards."""
         with self.write() as db:
-            anchor, head = read_head(self.head_path), chain.head_of(db.conn)
-            behind = anchor is not None and anchor.last <= head.last and chain.follows(db.conn, anchor)
+            anchor, head = read_head(self.head_path), chain.head_of(db)
+            behind = anchor is not None and anchor.last <= head.last and chain.follows(db, anchor)
             if anchor is None or (behind and anchor != head):
                 write_head(self.head_path, head)
 
@@ -335,7 +336,7 @@ class Catalog(ScreeningStore):
                 if listed != found:
                     raise CatalogError(f"{file.path}: its {what} is {found}, but the manifest says {listed}")
             new = self.objects.put(source, file.sha256)
-            if new and not known_object(self.db.conn, file.sha256):
+            if new and not known_object(self.connection, file.sha256):
                 added.append(file.sha256)
             if not new and self.objects.verify(file.sha256) is not FileState.MATCH:
                 self.objects.path(file.sha256).unlink(missing_ok=True)
@@ -345,7 +346,7 @@ class Catalog(ScreeningStore):
 
     def _event(self, action: str, who: str, subject: str, detail: dict[str, Any] | None = None) -> None:
         event = Event(at=now(), who=who, action=action, subject=subject, detail=detail or {})  # type: ignore[arg-type]
-        self.db.conn.execute(
+        self.connection.execute(
             "INSERT INTO events(at, who, action, subject, detail) VALUES (?, ?, ?, ?, ?)",
             [event.at, event.who, event.action, event.subject, json.dumps(event.detail, ensure_ascii=False)],
         )

@@ -1,7 +1,8 @@
 """One spelling for each identifier, so that equal names are equal strings.
 
 `idutils` checks ISBNs. Its DOI and arXiv normalisers are not used: they keep upper case, trailing
-punctuation and percent-encoding, and don't know arxiv.org addresses.
+punctuation and percent-encoding, and don't know arxiv.org addresses. It is imported where it is asked,
+since it compiles hundreds of patterns first.
 """
 
 import html
@@ -9,8 +10,6 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable
 from urllib.parse import unquote, urlsplit, urlunsplit
-
-import idutils
 
 from schema.work import Identifier
 
@@ -132,6 +131,8 @@ def orcid(value: str) -> str | None:
     match = re.search(r"([0-9]{4})-?([0-9]{4})-?([0-9]{4})-?([0-9]{3}[0-9X])\s*/?$", value, re.I)
     if match is None:
         return None
+    import idutils
+
     spelled = "-".join(match.groups()).upper()
     return spelled if idutils.is_orcid(spelled) else None
 
@@ -182,8 +183,10 @@ def _openalex(value: str) -> Identifier | None:
 def _isbn(value: str) -> Identifier | None:
     label = _ISBN_LABEL.match(value)
     digits = _ISBN_DASHES.sub("", value[label.end() :] if label else value).upper()
-    if not digits.isascii():
+    if not digits.isascii() or len(digits) not in (10, 13):
         return None
+    import idutils
+
     if len(digits) == 10 and idutils.is_isbn10(digits):
         core = "978" + digits[:9]
         check = (10 - sum(int(d) * (1, 3)[i % 2] for i, d in enumerate(core)) % 10) % 10

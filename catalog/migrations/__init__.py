@@ -6,21 +6,25 @@ made again after the last step by `catalog.append_only`, since rebuilding a tabl
 """
 
 from collections.abc import Callable
-
-from sqlite_utils import Database
-from sqlite_utils.migrations import Migrations
+from typing import TYPE_CHECKING
 
 from catalog.migrations import m0001_first, m0002_screening
 
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+    from sqlite_utils.migrations import Migrations
+
 SET = "proofshelf"
-STEPS: tuple[tuple[str, Callable[[Database], None]], ...] = (
+STEPS: tuple[tuple[str, Callable[["Database"], None]], ...] = (
     ("m0001_first", m0001_first.apply),
     ("m0002_screening", m0002_screening.apply),
 )
 
 
-def migrations() -> Migrations:
+def migrations() -> "Migrations":
     """All steps, as sqlite-utils applies them."""
+    from sqlite_utils.migrations import Migrations
+
     steps = Migrations(SET)
     for name, apply in STEPS:
         steps(name=name)(apply)

@@ -2,11 +2,13 @@
 
 import sqlite3
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from sqlite_utils import Database
+if TYPE_CHECKING:
+    from sqlite_utils import Database
 
 
-def run_script(db: Database, path: Path) -> None:
+def run_script(db: "Database", path: Path) -> None:
     """Run every statement of a script, inside the caller's transaction."""
     for statement in _statements(path.read_text(encoding="utf-8")):
         db.conn.execute(statement)

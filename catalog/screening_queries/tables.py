@@ -71,7 +71,7 @@ def works_voted(db: sqlite3.Connection, rounds: Sequence[str], until: int | None
 
 def training_rows(db: sqlite3.Connection, study: str) -> TrainingRows:
     """Documents and votes of every work of a study that has a vote."""
-    # Imported here: numpy and scikit-learn come with it, which no other question needs.
+    # Imported here: numpy comes with it, which no other question needs.
     from classifiers.features.documents import Document
 
     rounds = study_rounds(db, clean(study))

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from sklearn.isotonic import IsotonicRegression
 
 from classifiers.calibrators.base import Calibrator, Scale, number, numbers, soft_bounds
 from classifiers.errors import ClassifierError
@@ -32,12 +31,18 @@ class Isotonic(Calibrator):
 
     def _fit(self, made: Sample) -> None:
         self.bounds_ = soft_bounds(made)
+        from scipy.optimize import isotonic_regression
+
         distinct, place = np.unique(made.values, return_inverse=True)
-        # scikit-learn takes scores within 1e-15 as equal; ranks keep every distinct score apart.
-        model = IsotonicRegression(out_of_bounds="clip")
-        model.fit(place.astype(np.float64), made.outcome, sample_weight=made.weights)
-        self.scores_ = distinct[model.X_thresholds_.astype(np.int64)]
-        self.values_ = np.maximum.accumulate(model.y_thresholds_)
+        order = np.lexsort((made.outcome, place))  # sums are taken in one order, whatever that of the records
+        place, weights = place[order], made.weights[order]
+        weight = np.bincount(place, weights)
+        rate = np.bincount(place, weights * made.outcome[order]) / weight
+        values = isotonic_regression(rate, weights=weight).x
+        corner = np.ones(len(values), dtype=bool)  # a point between two equal ones says nothing
+        corner[1:-1] = (values[1:-1] != values[:-2]) | (values[1:-1] != values[2:])
+        self.scores_ = distinct[corner]
+        self.values_ = np.maximum.accumulate(values[corner])
 
     def _predict(self, s: Floats) -> Floats:
         assert self.scores_ is not None

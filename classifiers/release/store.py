@@ -35,7 +35,7 @@ from schema.states import Status, score_status
 RECORD, MODEL, OUT_OF_FOLD = "release.json", "model.npz", "out_of_fold.npz"
 LIMIT = 4 << 30
 """Bytes that a release may hold in all; one of 500,000 terms and 18 heads takes 100 million."""
-LIBRARIES = ("numpy", "scipy", "scikit-learn")
+LIBRARIES = ("numpy", "scipy")
 
 OUT_OF_FOLD_ARRAYS: dict[str, Form] = {
     "ids": ("|u1", ("bytes",)),

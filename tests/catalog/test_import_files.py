@@ -115,7 +115,7 @@ def test_a_retraction_reaches_a_known_work(catalog: Catalog, tmp_path: Path) -> 
         record = Parsed(work=work, raw=str(text), line=1, key="r")
         reading = Reading("r", "test", "test", "1", "0" * 64, (), iter([record]))
         with catalog.write() as db:
-            add_records(db.conn, reading, "tester")
+            add_records(db, reading, "tester")
     (summary,) = queries.works(catalog.connection)
     assert queries.work(catalog.connection, summary.slug).work.retraction == "Retracted 2026-01-01."
 

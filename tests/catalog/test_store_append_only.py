@@ -115,7 +115,7 @@ def test_a_missing_or_altered_trigger_is_named_and_made_again(full: Catalog) -> 
         "trigger votes_not_changed is missing: rows of its table could be changed unseen",
     }
     with full.write() as db:
-        create_triggers(db.conn)
+        create_triggers(db)
     assert trigger_problems(full.connection) == []
     assert full.audit().sound
 

@@ -181,8 +181,8 @@ def test_lists_are_paged(open_site: Any, tmp_path: Path, example: ModuleType) ->
     path = tmp_path / "many.db"
     with store.create(path) as catalog, catalog.write() as db:
         for n in range(120):
-            db.conn.execute("INSERT INTO slugs VALUES (?, 'work')", [f"w{n}"])
-            db.conn.execute(
+            db.execute("INSERT INTO slugs VALUES (?, 'work')", [f"w{n}"])
+            db.execute(
                 "INSERT INTO works (slug, title, created_at) VALUES (?, ?, ?)",
                 [f"w{n}", f"Work {n}", example.FIRST],
             )

@@ -1,16 +1,18 @@
 """Tables and words that several of these commands print."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from catalog.commands.output import Column, Table, heading, say
-from classifiers.metrics.summary import Metrics
-from classifiers.student import TrainedHead
+
+if TYPE_CHECKING:
+    from classifiers.metrics.summary import Metrics
+    from classifiers.student import TrainedHead
 
 VERDICTS = {True: "passed", False: "not passed", None: "not known, which isn't passed"}
 
 
-def heads_table(heads: Sequence[TrainedHead]) -> Table:
+def heads_table(heads: Sequence["TrainedHead"]) -> Table:
     """Each head: support, calibration, and figures out of fold."""
     table = Table((
         Column("head"), Column("category"), Column("positives", "right"), Column("effective", "decimal"),
@@ -32,7 +34,7 @@ def heads_table(heads: Sequence[TrainedHead]) -> Table:
     return table
 
 
-def _figures(measured: Metrics | None) -> tuple[str, str, str, str]:
+def _figures(measured: "Metrics | None") -> tuple[str, str, str, str]:
     if measured is None:
         return ("", "", "", "")
     line = measured.line
