@@ -66,7 +66,11 @@ def simulate(
             "with a kernel, GPUs that are alike and placed by count, and restarts that are charged once."
         )
     cost = restart or RestartCost()
-    refused = {job.id: reason for job in trace.jobs if (reason := cluster.refusal(job)) is not None}
+    alike = {(job.gpus, job.gpu_type): job for job in trace.jobs}
+    too_much = {kind for kind, job in alike.items() if cluster.refusal(job) is not None}
+    refused = {
+        job.id: cluster.refusal(job) or "" for job in trace.jobs if (job.gpus, job.gpu_type) in too_much
+    }
     if refused:
         trace = trace.only(job.id for job in trace.jobs if job.id not in refused)
     parts = resolution(trace, policy, cost)
@@ -82,8 +86,8 @@ def simulate(
 
 def resolution(trace: Trace, policy: Policy, cost: RestartCost) -> int:
     """Into how many parts a tick of the trace is cut: policy and restarts have whole times in them."""
-    costs = {cost.seconds(job) / trace.tick for job in trace.jobs}
-    return math.lcm(policy.resolution(trace), *(ticks.denominator for ticks in costs))
+    costs = set() if type(cost) is RestartCost else {cost.seconds(job) for job in trace.jobs}
+    return math.lcm(policy.resolution(trace), *((seconds / trace.tick).denominator for seconds in costs))
 
 
 class _Run:

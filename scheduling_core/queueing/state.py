@@ -110,7 +110,11 @@ def state_of(trace: Trace, parts: int, cost: RestartCost, kind: type[State] = St
         return np.array(values, dtype=np.int64).reshape(n)
 
     per_second = parts / trace.tick
-    restart = [whole(cost.seconds(job) * per_second) for job in trace.jobs]
+    restart = (
+        [0] * n
+        if type(cost) is RestartCost
+        else [whole(cost.seconds(job) * per_second) for job in trace.jobs]
+    )
     if min(restart, default=0) < 0:
         raise SchedulingError("A restart costs less than 0 s, expected 0 or more.")
     durations = [job.duration * parts for job in trace.jobs]

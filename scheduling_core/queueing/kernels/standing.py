@@ -146,20 +146,38 @@ def first_change(job, free):
 
 
 @kernel
-def collect_due(job, now, due):
+def neighbour(job, x, side, back):
+    """The job next to x in the line, to its LEFT (back: RIGHT) or RIGHT; 0 at the end."""
+    y = job[x + side]
+    if y:
+        while job[y + back]:
+            y = job[y + back]
+        return y
+    y = job[x + UP]
+    while y and job[y + side] == x:
+        x, y = y, job[y + UP]
+    return y
+
+
+@kernel
+def collect_due(job, now, due, stack):
     """Jobs that are due, by number, into `due`; returns how many."""
-    count = 0
-    while job[job[LEFT] + FIRST_DUE] <= now:
-        x = job[LEFT]
-        while job[x + DUE] > now:
-            left = job[x + LEFT]
-            x = left if job[left + FIRST_DUE] <= now else job[x + RIGHT]
-        job[x + SOON] = job[x + DUE] = FAR
-        refresh(job, x)
-        due[count] = x
-        count += 1
-    sort(due, count)
-    return count
+    count = height = 0
+    x = job[LEFT]
+    while True:
+        if job[x + FIRST_DUE] <= now:
+            if job[x + DUE] <= now:
+                due[count] = x
+                count += 1
+            stack[height] = job[x + RIGHT]
+            height += 1
+            x = job[x + LEFT]
+        elif height:
+            height -= 1
+            x = stack[height]
+        else:
+            sort(due, count)
+            return count
 
 
 @kernel
@@ -267,9 +285,9 @@ def enter(job, clock, x):
 
 
 @kernel
-def move_on(job, clock, limits, due, held, log):
+def move_on(job, clock, limits, due, changed, held, log):
     """Ends, arrivals, then who sinks, rises or gets late; returns how many sank, which are in `due`."""
-    count = collect_due(job, clock[NOW], due)
+    count = collect_due(job, clock[NOW], due, changed)
     others = sunk = 0
     for i in range(count):
         x = due[i]
@@ -293,6 +311,7 @@ def move_on(job, clock, limits, due, held, log):
             arm(job, clock, limits, x)
             insert(job, x)
             continue
+        job[x + SOON] = job[x + DUE] = FAR
         if job[x + RUNS]:
             job[x + GROUP] += 3
             due[sunk] = x
@@ -305,54 +324,57 @@ def move_on(job, clock, limits, due, held, log):
 
 
 @kernel
-def decide(job, clock, changed):
-    """The greedy scan: `changed` gets first, in the order of the line, who is newly served, and from its end
-    on backwards who no longer is; returns how many of each."""
+def decide(job, clock, limits, changed, held):
+    """The greedy scan: start and stop jobs. `changed` gets first, in the order of the line, who is newly
+    served, and from its end on backwards who no longer is; returns how many of each."""
     served = dropped = 0
     while True:
         x = first_change(job, clock[ALL_GPUS])
-        if x == 0 or (clock[BLOCKING] and x != (clock[STARTED] + served + 1) * JOB):
+        if x == 0 or (clock[BLOCKING] and x != (clock[STARTED] + 1) * JOB):
             return served, dropped
         if job[x + SERVED]:
-            job[x + SERVED] = 0
+            stop(job, clock, held, x)
             dropped += 1
             changed[len(changed) - dropped] = x
         else:
             job[x + SERVED] = 1
+            if not job[x + RUNS]:
+                start(job, clock, held, x)
             changed[served] = x
             served += 1
+        arm(job, clock, limits, x)
         refresh(job, x)
 
 
 @kernel
-def settle(job, clock, limits, x, group, rank):
-    """Let x, which has started or stopped, stand where such jobs stand in its queue."""
-    if not clock[SORTED]:
+def place(job, x, group, rank, stands):
+    """Give x another group and rank; `stands`: it has its place by them already."""
+    if not stands:
         remove(job, x)
-        job[x + GROUP], job[x + RANK] = group, rank
-    arm(job, clock, limits, x)
-    if clock[SORTED]:
-        refresh(job, x)
-    else:
+    job[x + GROUP], job[x + RANK] = group, rank
+    if not stands:
         insert(job, x)
 
 
 @kernel
-def stop_all(job, clock, limits, sunk, dropped, due, changed, held, log):
-    """Preempt who isn't served any more: those that sank stay, the others go before all that wait."""
+def put_stopped(job, clock, limits, sunk, dropped, due, changed, held, log):
+    """Stop who sank and isn't served, where it is; put the others that stopped before all that wait."""
     stopped = 0
     for i in range(sunk):
         x = due[i]
         if not job[x + SERVED]:
             stop(job, clock, held, x)
-            settle(job, clock, limits, x, job[x + GROUP], job[x + RANK])
+            arm(job, clock, limits, x)
+            refresh(job, x)
             due[stopped] = x
             stopped += 1
     for i in range(len(changed) - dropped, len(changed)):
         x = changed[i]
-        stop(job, clock, held, x)
-        clock[FRONT] -= 1
-        settle(job, clock, limits, x, job[x + GROUP] + 1, clock[FRONT])
+        if not clock[SORTED]:
+            clock[FRONT] -= 1
+            after = neighbour(job, x, RIGHT, LEFT)
+            stands = after == 0 or job[after + GROUP] > job[x + GROUP]
+            place(job, x, job[x + GROUP] + 1, clock[FRONT], stands)
         due[stopped] = x
         stopped += 1
     sort(due, stopped)
@@ -362,35 +384,35 @@ def stop_all(job, clock, limits, sunk, dropped, due, changed, held, log):
 
 
 @kernel
-def start_all(job, clock, limits, served, changed, held, log):
-    """Let those that are newly served run, behind those that run in their queue; returns how many
-    began."""
-    began = 0
-    for i in range(served):
-        x = changed[i]
-        if not job[x + RUNS]:
-            start(job, clock, held, x)
-            began += 1
-        clock[BACK] += 1
-        settle(job, clock, limits, x, job[x + GROUP] - 1, clock[BACK])
+def put_served(job, clock, served, changed, log):
+    """Put who is newly served behind those that run in its queue; returns how many started."""
+    started = 0
     for first in (True, False):
         for i in range(served):
             x = changed[i]
             if job[x + SINCE] == clock[NOW] and (job[x + BEGUN] == clock[NOW]) == first:
                 note(job, clock, log, x)
-    clock[VAIN] += began
-    return began
+                started += 1
+    clock[VAIN] += started
+    if not clock[SORTED]:
+        for i in range(served):
+            x = changed[i]
+            clock[BACK] += 1
+            ahead = neighbour(job, x, LEFT, RIGHT)
+            stands = ahead == 0 or job[ahead + GROUP] < job[x + GROUP]
+            place(job, x, job[x + GROUP] - 1, clock[BACK], stands)
+    return started
 
 
 @kernel
-def is_endless(job, clock, held, began):
-    """Whether too many starts were in vain, `began` of them now, and nobody is at work."""
+def is_endless(job, clock, held, started):
+    """Whether too many starts were in vain, `started` of them now, and nobody is at work."""
     if clock[VAIN] <= clock[PATIENCE] * (clock[ARRIVED] // JOB - clock[ENDED]):
         return False
     for seat in range(clock[HELD]):
         x = held[seat]
         if job[x + SINCE] + job[x + TOLL] < clock[NOW]:
-            clock[VAIN] = began
+            clock[VAIN] = started
             return False
     return True
 
@@ -428,11 +450,11 @@ def run(job, clock, limits, due, changed, held, log, series, events):
             time = min(time, job[clock[ARRIVED] + JOB + SUBMIT])
         clock[FRAGMENTED_TICKS] += clock[FRAGMENTED] * (time - clock[NOW])
         clock[NOW] = time
-        sunk = move_on(job, clock, limits, due, held, log)
-        served, dropped = decide(job, clock, changed)
-        stop_all(job, clock, limits, sunk, dropped, due, changed, held, log)
-        began = start_all(job, clock, limits, served, changed, held, log)
-        if is_endless(job, clock, held, began):
+        sunk = move_on(job, clock, limits, due, changed, held, log)
+        served, dropped = decide(job, clock, limits, changed, held)
+        put_stopped(job, clock, limits, sunk, dropped, due, changed, held, log)
+        started = put_served(job, clock, served, changed, log)
+        if is_endless(job, clock, held, started):
             return True
         account(job, clock, series)
         clock[EVENTS] += 1
