@@ -17,7 +17,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from scipy.optimize import linprog
 
 Vector = NDArray[np.float64]
@@ -76,11 +75,10 @@ class _Held:
     def __init__(self, jobs: Jobs) -> None:
         m, n = jobs.steps_per_second.shape
         self.m, self.n = m, n
-        each = sparse.identity(m, format="csr")
-        by_type = sparse.kron(np.ones((1, m)), sparse.identity(n))  # sum_i g_ij <= K_j
-        by_job = sparse.kron(each, np.ones((1, n)))  # sum_j g_ij <= s_i
-        self.level = sparse.csr_matrix(sparse.block_diag(list(jobs.speed()[:, None, :])))
-        self.usage = sparse.vstack([by_type, by_job], format="csr")
+        by_type = np.tile(np.identity(n), m)  # sum_i g_ij <= K_j
+        by_job = np.repeat(np.identity(m), n, axis=1)  # sum_j g_ij <= s_i
+        self.level = by_job * jobs.speed().ravel()
+        self.usage = np.vstack([by_type, by_job])
         self.limit = np.concatenate([jobs.gpus, jobs.width])
 
     def stuck(self, levels: Vector, live: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -100,12 +98,10 @@ class _Held:
 
     def _gains(self, levels: Vector, doubt: NDArray[np.bool_]) -> Vector:
         chosen = np.flatnonzero(doubt)
-        pick = sparse.csr_matrix(
-            (np.ones(len(chosen)), (chosen, np.arange(len(chosen)))), shape=(self.m, len(chosen))
-        )
+        pick = np.identity(self.m)[:, chosen]
         solution = _minimise(
             np.concatenate([np.zeros(self.m * self.n), -np.ones(len(chosen))]),
-            sparse.bmat([[self.usage, None], [-self.level, pick]], format="csr"),
+            _beside([self.usage], [-self.level, pick]),
             self.limit,
             -levels,
         )
@@ -122,28 +118,12 @@ def _run_clock(jobs: Jobs, held: _Held, levels: Vector, live: NDArray[np.bool_])
     np.add.at(taken, jobs.owner[~live], (jobs.width * levels)[~live])
     filling = living > 0
     # Columns: GPUs held, heights h_e, clock t.  Level of a live job: p_i h_e / s_i.
-    rise = sparse.csr_matrix(
-        (
-            (jobs.weight / jobs.width)[live],
-            (np.flatnonzero(live), jobs.owner[live]),
-        ),
-        shape=(m, entities),
-    )
-    upper = sparse.bmat(
-        [
-            [held.usage, sparse.csr_matrix((n + m, entities)), sparse.csr_matrix((n + m, 1))],
-            [-held.level, rise, sparse.csr_matrix((m, 1))],
-        ],
-        format="csr",
-    )
+    rise = np.zeros((m, entities + 1))
+    rise[live, jobs.owner[live]] = (jobs.weight / jobs.width)[live]
+    upper = _beside([held.usage], [-held.level, rise])
     floors = np.where(live, 0.0, -levels)
-    poured = sparse.hstack(
-        [
-            sparse.csr_matrix((int(filling.sum()), m * n)),
-            sparse.csr_matrix(np.diag(living)[filling]),
-            sparse.csr_matrix(-jobs.share[filling, None]),
-        ],
-        format="csr",
+    poured = np.hstack(
+        [np.zeros((int(filling.sum()), m * n)), np.diag(living)[filling], -jobs.share[filling, None]]
     )
     cost = np.zeros(m * n + entities + 1)
     cost[-1] = -1.0
@@ -154,12 +134,19 @@ def _run_clock(jobs: Jobs, held: _Held, levels: Vector, live: NDArray[np.bool_])
     return reached
 
 
+def _beside(*rows: list[Vector]) -> Vector:
+    """Rows of blocks as one matrix; a row that is too short goes on with zeros."""
+    made = [np.hstack(row) for row in rows]
+    columns = max(row.shape[1] for row in made)
+    return np.vstack([np.pad(row, ((0, 0), (0, columns - row.shape[1]))) for row in made])
+
+
 def _minimise(
     cost: Vector,
-    upper: sparse.csr_matrix,
+    upper: Vector,
     limit: Vector,
     floors: Vector,
-    equal: sparse.csr_matrix | None = None,
+    equal: Vector | None = None,
     target: Vector | None = None,
 ) -> Vector:
     """Minimise cost.v for v >= 0, upper v <= (limit, floors), equal v = target."""
