@@ -1,6 +1,7 @@
 """The installed program as a user runs it: a process of its own, in a folder of its own."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -74,20 +75,43 @@ def proofshelf(tmp_path: Path) -> Program:
     return Program(tmp_path)
 
 
-@pytest.fixture
-def heat(proofshelf: Program, tmp_path: Path) -> Path:
-    """The stranger's folder, sealed."""
-    folder = tmp_path / "heat"
-    folder.mkdir()
-    (folder / "runs.csv").write_text(RUNS)
-    (folder / "manifest.json").write_text(MANIFEST)
-    proofshelf("seal heat")
+@pytest.fixture(scope="session")
+def program() -> type[Program]:
+    """Makes `proofshelf` in a folder, for what is made once and copied."""
+    return Program
+
+
+@pytest.fixture(scope="session")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with an empty catalog, to be copied."""
+    folder = tmp_path_factory.mktemp("empty")
+    Program(folder)("init")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def stranger(empty: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the stranger's package, sealed, and a catalog with that package."""
+    folder = tmp_path_factory.mktemp("stranger")
+    shutil.copytree(empty, folder, dirs_exist_ok=True)
+    heat = folder / "heat"
+    heat.mkdir()
+    (heat / "runs.csv").write_text(RUNS)
+    (heat / "manifest.json").write_text(MANIFEST)
+    program = Program(folder)
+    program("seal heat")
+    program("add heat")
     return folder
 
 
 @pytest.fixture
-def shelf(proofshelf: Program, heat: Path, tmp_path: Path) -> Path:
+def heat(stranger: Path, tmp_path: Path) -> Path:
+    """The stranger's folder, sealed."""
+    return Path(shutil.copytree(stranger / "heat", tmp_path / "heat"))
+
+
+@pytest.fixture
+def shelf(stranger: Path, heat: Path, tmp_path: Path) -> Path:
     """A catalog with that package."""
-    proofshelf("init")
-    proofshelf("add heat")
+    shutil.copytree(stranger, tmp_path, dirs_exist_ok=True)
     return tmp_path / "proofshelf.db"

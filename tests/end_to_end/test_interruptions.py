@@ -74,7 +74,7 @@ def state(pid: int) -> str:
 def test_verify_interrupted_records_nothing(
     proofshelf: Any, heat: Path, shelf: Path, number: signal.Signals, code: int
 ) -> None:
-    slow(heat, 8)
+    slow(heat, 4)
     proofshelf("add heat")
     before = counts(shelf)
     process = proofshelf.start("verify heat-numbers", start_new_session=True)
@@ -91,7 +91,7 @@ def test_verify_interrupted_records_nothing(
             "proofshelf: stopped; what was finished before is kept, and nothing is half-written"
         ]
         assert out == ""
-    # After kill -9 a query may run on to its own limit, 8 s here; it has nothing to write to.
+    # After kill -9 a query may run on to its own limit, 4 s here; it has nothing to write to.
     wait_for(lambda: gone(below))
     assert counts(shelf) == before
     assert "SOUND" in proofshelf("audit").stdout

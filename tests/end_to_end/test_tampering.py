@@ -1,6 +1,7 @@
 """Whatever is changed after the fact is found: a claim, a byte in a folder or in the store, a run."""
 
 import json
+import shutil
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -76,14 +77,26 @@ def by_hand(path: Path, *statements: str) -> None:
     db.close()
 
 
-@pytest.mark.parametrize("number", [1, 2, 3])
-@pytest.mark.parametrize("what", ["deleted", "edited", "check edited"])
-def test_audit_names_the_run_that_was_touched(proofshelf: Any, shelf: Path, number: int, what: str) -> None:
+@pytest.fixture(scope="module")
+def three_runs(program: Any, stranger: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a catalog in which the package was verified three times."""
+    folder = tmp_path_factory.mktemp("three")
+    shutil.copytree(stranger, folder, dirs_exist_ok=True)
+    proofshelf = program(folder)
     for _ in range(3):
         proofshelf("verify heat-numbers --quiet")
     assert "SOUND  3 verifications" in proofshelf("audit").stdout
+    return folder
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+@pytest.mark.parametrize("what", ["deleted", "edited", "check edited"])
+def test_audit_names_the_run_that_was_touched(
+    proofshelf: Any, three_runs: Path, tmp_path: Path, number: int, what: str
+) -> None:
+    shutil.copytree(three_runs, tmp_path, dirs_exist_ok=True)
     by_hand(
-        shelf,
+        tmp_path / "proofshelf.db",
         *{
             "deleted": (
                 f"DELETE FROM checks WHERE verification_id = {number}",
