@@ -17,9 +17,13 @@ import numpy as np
 
 from scheduling_core.errors import SchedulingError
 from scheduling_core.queueing.jobs import NEVER, Trace
+from scheduling_core.queueing.policies.deadlines import live, next_deadline
 from scheduling_core.queueing.policies.las import LIMITS, LeastAttainedService
 from scheduling_core.queueing.policies.reserve import PARTS, Reserves
 from scheduling_core.queueing.views import Flags, Numbers, Reals, Setting, View
+
+DEEP = (*LIMITS, 28_800, 115_200, 460_800, 1_843_200)
+"""Tiresias' two limits in GPU seconds, and four more, each four times the last: for services over decades."""
 
 RECONSTRUCTION = (
     "a reconstruction from the abstract of TIAS (Yang et al., INSAI 2021, "
@@ -45,18 +49,6 @@ class _Urgency:
         age = self.alpha * (view.now - view.submit) + self.beta * view.waited
         urgency: Reals = age / window + self.gamma * np.log2(view.gpus) / 8
         return urgency
-
-
-def live(view: View) -> Flags:
-    """Jobs with a deadline that is still ahead: one that is here at its deadline can't meet it any more."""
-    found: Flags = (view.deadline < NEVER) & (view.deadline > view.now)
-    return found
-
-
-def next_deadline(view: View) -> int:
-    """The next deadline of a live job."""
-    ahead = view.deadline[live(view)]
-    return int(ahead.min()) if len(ahead) else NEVER
 
 
 class TiasEta(LeastAttainedService):
@@ -113,8 +105,9 @@ class TiasLike(LeastAttainedService):
 
     Level 1: jobs without a deadline, and late ones, are in the queue of their attained service. For a live
     deadline job a part of its window is kept in reserve, learned from the deadline jobs that have ended
-    (`Reserves`). Until the reserve begins the job is patient: at the end of the last queue. From then on, and
-    until its deadline, it is urgent: before all queues.
+    (`Reserves`). Until the reserve begins the job is patient: behind all others that wait in the last queue
+    (patient="last"), or in that of its service (patient="queue"). From then on, and until its deadline, it is
+    urgent: before all queues.
     Level 2 sorts urgent jobs, and patient ones among themselves, by queue urgency,
     U = (1 + beta w/W) (1 + gamma log2(g)/8) / (d - t): little of the window W is left; what was lost to
     waiting (w) can't be won back; large gangs are harder to place. Without weights this is EDF.
@@ -123,17 +116,20 @@ class TiasLike(LeastAttainedService):
 
     margin : how many times the learned reserve is kept. 0: nobody becomes urgent, the others' JCT is least;
     large: all deadline jobs are urgent at once, misses are fewest. `inf` is large.
+    patient : "last" favours the others most, "queue" misses fewer deadlines where windows are tight.
     """
 
     name = "tias_like"
     source = RECONSTRUCTION
 
     def __init__(
-        self, margin: float | str | Fraction = 1.5, beta: float = 1.0, gamma: float = 0.0,
-        hysteresis: float = 0.2, limits: Sequence[int] = LIMITS,
+        self, margin: float | str | Fraction = 1.5, patient: str = "last", beta: float = 1.0,
+        gamma: float = 0.0, hysteresis: float = 0.2, limits: Sequence[int] = DEEP,
     ) -> None:  # fmt: skip
         super().__init__(limits)
-        self.margin = _margin(margin)
+        if patient not in ("last", "queue"):
+            raise SchedulingError(f"patient {patient!r}, expected last or queue.")
+        self.margin, self.last = _margin(margin), patient == "last"
         if min(beta, gamma, hysteresis) < 0:
             raise SchedulingError("beta, gamma and hysteresis of tias_like: expected 0 or more.")
         self.beta, self.gamma, self.hysteresis = beta, gamma, hysteresis
@@ -154,18 +150,19 @@ class TiasLike(LeastAttainedService):
         self.reserves.learn(view.held_by(jobs), *view.window_of(jobs))
 
     def order(self, view: View) -> Numbers:
-        """Urgent jobs, then queue by queue; in the last one deadline jobs that can wait are behind."""
+        """Urgent jobs, then queue by queue; those that can wait for their deadline are behind in theirs."""
         self.queues.update(view)
         jobs, alive = view.jobs, live(view)
         self.begins = self.reserves.begins(view, alive & ~self.urgent[jobs])
         self.urgent[jobs] = alive & (self.urgent[jobs] | (self.begins <= view.now))
         urgent = self.urgent[jobs]
         patient = alive & ~urgent
-        self._put_last(view, patient)
-        self._put_back(view, ~alive & (view.deadline < NEVER))
+        if self.last:
+            self._put_last(view, patient)
+            self._put_back(view, ~alive & (view.deadline < NEVER))
         level = np.where(urgent, -1, self.queues.level[jobs])
         waits = patient & ~view.running
-        urgency = np.where(urgent | waits, -self._urgency(view, alive), 0.0)
+        urgency = np.where(urgent | (waits & self.last), -self._urgency(view, alive), 0.0)
         return jobs[np.lexsort((self.queues.place[jobs], urgency, waits, level))]
 
     def _urgency(self, view: View, alive: Flags) -> Reals:
