@@ -6,7 +6,7 @@ import click
 
 from catalog.commands.options import json_option
 from catalog.commands.output import Column, Table, print_json, say
-from catalog.schedule_runs import compare, read_run
+from catalog.run_folders import Run, compare, request_of
 
 
 @click.command("compare")
@@ -17,13 +17,13 @@ def command(one: Path, other: Path, as_json: bool) -> None:
     """Compare two runs, complete schedule by schedule.
 
     ONE and OTHER are folders of runs that have ended. Told is where they differ: what was asked, of which
-    bytes, by which code; and each figure of each schedule that both have.
+    bytes, by which code; and each figure of each schedule, or policy, that both have.
 
     \b
     Examples:
       proofshelf schedule compare runs/first runs/second
     """
-    found = compare(read_run(one), read_run(other))
+    found = compare(_read(one), _read(other))
     if as_json:
         print_json(found)
         return
@@ -39,3 +39,11 @@ def command(one: Path, other: Path, as_json: bool) -> None:
     for side in ("one", "other"):
         if found[f"only_{side}"]:
             say(f"Only in {found[side]}: {', '.join(found[f'only_{side}'])}.", indent=2)
+
+
+def _read(folder: Path) -> Run:
+    from catalog import queue_runs, schedule_runs
+
+    if request_of(folder).get("command") == queue_runs.COMMAND:
+        return queue_runs.read_run(folder)
+    return schedule_runs.read_run(folder)

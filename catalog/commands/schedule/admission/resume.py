@@ -30,7 +30,8 @@ def command(run: Path, workers: int, seconds: float | None, memory: int | None, 
       proofshelf schedule admission resume runs/unfinished
     """
     from catalog.code_version import code_version
-    from catalog.schedule_runs import RUN, WORKLOAD, request_of
+    from catalog.run_folders import RUN, request_of
+    from catalog.schedule_runs import WORKLOAD
     from scheduling_core.admission.formats import read_workload
 
     request = request_of(run)

@@ -47,7 +47,8 @@ def begin_run(
     historical: bool, workload: "Workload",
 ) -> Path:  # fmt: skip
     """A new run's folder with the request and the workload in it."""
-    from catalog.schedule_runs import WORKLOAD, begin
+    from catalog.run_folders import begin
+    from catalog.schedule_runs import WORKLOAD
     from scheduling_core.admission.formats import write_workload
 
     described = {**parameters, "workload": workload.name, "workload_sha256": workload.sha256}
