@@ -260,18 +260,18 @@ def arm(job, clock, limits, x):
 
 
 @kernel
-def foretold(job, clock, limits, held):
-    """The next sinking as the public simulator foretells it from now; FAR for none."""
-    soonest = FAR
+def foretold(job, clock, limits, held, time):
+    """The next sinking as the public simulator foretells it from now, if it is before `time`; else that."""
+    one = clock[ONE]
     for seat in range(clock[HELD]):
         x = held[seat]
         queue = job[x + GROUP] >> 1
         if queue < len(limits):
-            time = job[x + EXECUTED] + clock[NOW] - job[x + SINCE] - job[x + RESET]
+            left = limits[queue] - (job[x + EXECUTED] + clock[NOW] - job[x + SINCE] - job[x + RESET])
             gang = job[x + GPUS] if clock[BY_GPU] else 1
-            ahead = max((limits[queue] - time) // clock[ONE] // gang, 1) * clock[ONE]
-            soonest = min(soonest, clock[NOW] + ahead)
-    return soonest
+            if left < (time - clock[NOW] + one) * gang:  # else it is later: a division is spared
+                time = min(time, clock[NOW] + max(left // (one * gang), 1) * one)
+    return time
 
 
 @kernel
@@ -444,10 +444,10 @@ def run(job, clock, limits, due, changed, held, log, series, events):
     n = len(job) // JOB - 1
     while clock[ENDED] < n and events and (not len(log) or len(log) - 3 * clock[LOGGED] >= 3 * n):
         time = job[job[LEFT] + FIRST_SOON]
-        if clock[ONE]:
-            time = min(time, foretold(job, clock, limits, held))
         if clock[ARRIVED] < n * JOB:
             time = min(time, job[clock[ARRIVED] + JOB + SUBMIT])
+        if clock[ONE]:
+            time = foretold(job, clock, limits, held, time)
         clock[FRAGMENTED_TICKS] += clock[FRAGMENTED] * (time - clock[NOW])
         clock[NOW] = time
         sunk = move_on(job, clock, limits, due, changed, held, log)
