@@ -1,8 +1,13 @@
-"""A catalog in a real file, and small packages written by hand."""
+"""A catalog in a real file, and small packages written by hand.
+
+What many tests begin with is made once in a session, and each test gets a copy of the file.
+"""
 
 import hashlib
 import json
+import shutil
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +15,7 @@ import pytest
 
 from catalog.ballots import AnswerMeta
 from catalog.chain import stored_run
-from catalog.store import Catalog, create
+from catalog.store import Catalog, create, open_catalog
 from schema.ballots import Ballot
 from schema.scores import DecisionRun, Head, ModelRelease, Quota
 from schema.study import Study
@@ -91,9 +96,10 @@ def screening() -> Callable[..., dict[str, Any]]:
     return screening_record
 
 
-@pytest.fixture
-def write_package(tmp_path: Path) -> Callable[..., Path]:
-    """Writes a package: one CSV, a query for its sum, a claim of it; `changes` go into the manifest."""
+def packages_in(root: Path) -> Callable[..., Path]:
+    """Writes packages into a folder: one CSV, a query for its sum, a claim of it; `changes` go into the
+    manifest.
+    """
     written = 0
 
     def write(
@@ -106,7 +112,7 @@ def write_package(tmp_path: Path) -> Callable[..., Path]:
     ) -> Path:
         nonlocal written
         written += 1
-        folder = tmp_path / f"package-{written}"
+        folder = root / f"package-{written}"
         folder.mkdir()
         contents = {"inputs.csv": csv.encode()}
         if screened is not None:
@@ -141,6 +147,12 @@ def write_package(tmp_path: Path) -> Callable[..., Path]:
         return folder
 
     return write
+
+
+@pytest.fixture
+def write_package(tmp_path: Path) -> Callable[..., Path]:
+    """Writes a package; see `packages_in`."""
+    return packages_in(tmp_path)
 
 
 def study_record(**changes: Any) -> dict[str, Any]:
@@ -225,36 +237,25 @@ def bibliography() -> Callable[..., str]:
     return works_as_bibtex
 
 
-@pytest.fixture
-def shelf(catalog: Catalog, tmp_path: Path) -> Catalog:
-    """A catalog of twenty works, ten of 2001 and ten of 2011."""
-    path = tmp_path / "twenty.bib"
+def of_twenty(catalog: Catalog, folder: Path) -> None:
+    """Import twenty works, ten of 2001 and ten of 2011."""
+    path = folder / "twenty.bib"
     path.write_text(works_as_bibtex(20), encoding="utf-8")
     catalog.import_file(path, "tester")
-    return catalog
 
 
-@pytest.fixture
-def studied(shelf: Catalog, make_study: Callable[..., Study]) -> Catalog:
-    """The tiny study with its sample drawn (6 of 10 and 4 of 10 works) and its manifest of 3 chunks."""
-    shelf.add_study(make_study(), "0" * 64, "tester")
-    shelf.draw_sample("tiny", "first", who="tester")
-    shelf.write_manifest("screen", "tester")
-    return shelf
+def with_study(catalog: Catalog, folder: Path) -> None:
+    """Take the tiny study in, draw its sample, write its manifest."""
+    catalog.add_study(Study.model_validate(study_record()), "0" * 64, "tester")
+    catalog.draw_sample("tiny", "first", who="tester")
+    catalog.write_manifest("screen", "tester")
 
 
-@pytest.fixture
-def catalog(tmp_path: Path) -> Iterator[Catalog]:
-    """A new, empty catalog in a real file."""
-    with create(tmp_path / "shelf.db", who="tester") as made:
-        yield made
-
-
-@pytest.fixture
-def full(catalog: Catalog, write_package: Callable[..., Path], tmp_path: Path) -> Catalog:
-    """A catalog with rows in every table, but for those of a study taken here (see `everything`)."""
+def in_every_table(catalog: Catalog, folder: Path) -> None:
+    """Rows in every table, but for those of a study taken here."""
+    write_package = packages_in(folder)
     catalog.add_package(write_package(screened=screening_record()), "tester")
-    bibliography = tmp_path / "some.bib"
+    bibliography = folder / "some.bib"
     bibliography.write_text(
         "@article{a, title={Alpha and omega}, author={Doe, Jane}, doi={10.1000/alpha}}\n"
         "@article{b, title={Alpha and omega}, author={Doe, Jane}, doi={10.1000/alpha}, year={2001}}\n"
@@ -275,13 +276,10 @@ def full(catalog: Catalog, write_package: Callable[..., Path], tmp_path: Path) -
         "tester",
     )
     catalog.verify_artifact("demo-package", who="tester")
-    return catalog
 
 
-@pytest.fixture
-def everything(full: Catalog) -> Catalog:
-    """A catalog with rows in every table, also those of a study taken here."""
-    catalog = full
+def of_a_study(catalog: Catalog, folder: Path) -> None:
+    """Rows in the tables of a study taken here."""
     record = study_record()
     record["samples"][0]["strata"] = [{"id": "all"}]
     catalog.add_study(Study.model_validate(record), "0" * 64, "tester")
@@ -318,22 +316,102 @@ def everything(full: Catalog) -> Catalog:
         quotas=(quota,),
     )
     catalog.record_decisions(run, [(two, "metaresearch", ["bot"])], "tester")
+
+
+def further_run(catalog: Catalog, number: int) -> Verification:
+    """The first run again, told apart by its number; nothing is computed again."""
+    stored = stored_run(catalog.connection, 1)
+    assert stored is not None
+    assert stored.run is not None
+    return stored.run.model_copy(update={"who": f"tester {number}"})
+
+
+def to_five_runs(catalog: Catalog, folder: Path) -> None:
+    """Record four runs more."""
+    for number in range(2, 6):
+        catalog.record_verification(1, further_run(catalog, number))
+
+
+# What is made -> out of what, and how.
+MADE: dict[str, tuple[str | None, Callable[[Catalog, Path], None]]] = {
+    "empty": (None, lambda catalog, folder: None),
+    "shelf": ("empty", of_twenty),
+    "studied": ("shelf", with_study),
+    "full": ("empty", in_every_table),
+    "everything": ("full", of_a_study),
+    "chained": ("full", to_five_runs),
+}
+
+
+def upwards(name: str | None) -> Iterator[str]:
+    """A name and the names out of which it is made."""
+    while name is not None:
+        yield name
+        name = MADE[name][0]
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Gives a folder with the catalog of a name in `MADE`, which nobody writes into again."""
+
+    @cache
+    def folder(name: str) -> Path:
+        before, make = MADE[name]
+        place = tmp_path_factory.mktemp(name)
+        path = place / "shelf.db"
+        if before is None:
+            create(path, who="tester").close()
+        else:
+            shutil.copytree(folder(before), place, dirs_exist_ok=True)
+        with open_catalog(path, writable=True) as catalog:
+            make(catalog, tmp_path_factory.mktemp("material"))
+        return place
+
+    return folder
+
+
+@pytest.fixture
+def catalog(request: pytest.FixtureRequest, made: Callable[[str], Path], tmp_path: Path) -> Iterator[Catalog]:
+    """A new, empty catalog in a real file, or what the test's other fixtures say of it (see `MADE`)."""
+    asked = [name for name in MADE if name in request.fixturenames]
+    name = asked[-1] if asked else "empty"
+    assert set(asked) <= set(upwards(name)), f"no catalog is all of {asked}"
+    shutil.copytree(made(name), tmp_path, dirs_exist_ok=True)
+    with open_catalog(tmp_path / "shelf.db", writable=True) as opened:
+        yield opened
+
+
+@pytest.fixture
+def shelf(catalog: Catalog) -> Catalog:
+    """A catalog of twenty works, ten of 2001 and ten of 2011."""
     return catalog
+
+
+@pytest.fixture
+def studied(shelf: Catalog) -> Catalog:
+    """The tiny study with its sample drawn (6 of 10 and 4 of 10 works) and its manifest of 3 chunks."""
+    return shelf
+
+
+@pytest.fixture
+def full(catalog: Catalog) -> Catalog:
+    """A catalog with rows in every table, but for those of a study taken here (see `everything`)."""
+    return catalog
+
+
+@pytest.fixture
+def everything(full: Catalog) -> Catalog:
+    """A catalog with rows in every table, also those of a study taken here."""
+    return full
 
 
 @pytest.fixture
 def run_of(full: Catalog) -> Callable[[int], Verification]:
     """A further run of the demo package, told apart by its number; nothing is computed again."""
-    stored = stored_run(full.connection, 1)
-    assert stored is not None
-    assert stored.run is not None
-    first = stored.run
-    return lambda number: first.model_copy(update={"who": f"tester {number}"})
+    return lambda number: further_run(full, number)
 
 
 @pytest.fixture
-def chained(full: Catalog, run_of: Callable[[int], Verification]) -> Catalog:
+def chained(full: Catalog) -> Catalog:
     """A catalog with a chain of five runs."""
-    for number in range(2, 6):
-        full.record_verification(1, run_of(number))
     return full

@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -34,23 +35,30 @@ def newer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(catalog.migrations, "STEPS", steps)
 
 
-def test_a_new_file_is_whole(catalog: Catalog) -> None:
-    connection = catalog.connection
+@pytest.fixture
+def new(tmp_path: Path) -> Iterator[Catalog]:
+    """A new file, no copy of one."""
+    with create(tmp_path / "shelf.db", who="tester") as made:
+        yield made
+
+
+def test_a_new_file_is_whole(new: Catalog) -> None:
+    connection = new.connection
     assert connection.execute("PRAGMA user_version").fetchone()[0] == KNOWN
     assert connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
     # synchronous = FULL (2): a commit is on the disk before it is said to be done.
     assert connection.execute("PRAGMA synchronous").fetchone()[0] == 2
     assert connection.execute("PRAGMA foreign_keys").fetchone()[0] == 1
     assert trigger_problems(connection) == []
-    assert [row["action"] for row in catalog.db["events"].rows] == ["init"]
-    assert catalog.head_path.read_text() == f'{{"hash":"{"0" * 64}","last":0,"runs":0}}\n'
-    others = {p.name for p in catalog.path.parent.iterdir()} - {"shelf.db", "shelf.db-wal", "shelf.db-shm"}
+    assert [row["action"] for row in new.db["events"].rows] == ["init"]
+    assert new.head_path.read_text() == f'{{"hash":"{"0" * 64}","last":0,"runs":0}}\n'
+    others = {p.name for p in new.path.parent.iterdir()} - {"shelf.db", "shelf.db-wal", "shelf.db-shm"}
     assert others == {"shelf.db.head"}
 
 
-def test_a_path_where_something_is_isnt_touched(catalog: Catalog, tmp_path: Path) -> None:
+def test_a_path_where_something_is_isnt_touched(new: Catalog, tmp_path: Path) -> None:
     with pytest.raises(CatalogError, match="is there already"):
-        create(catalog.path)
+        create(new.path)
     with pytest.raises(CatalogError, match="is a folder"):
         create(tmp_path)
     with pytest.raises(CatalogError, match="is not there; make it first"):

@@ -1,7 +1,11 @@
-"""A small package whose three numbers are worked by hand, and commands run in a folder of their own."""
+"""A small package whose three numbers are worked by hand, and commands run in a folder of their own.
+
+What many tests begin with is made once in a session, and each test gets a copy of it.
+"""
 
 import hashlib
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -85,25 +89,52 @@ def make(tmp_path: Path) -> Make:
     return write
 
 
+def invoke(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(cli, [str(a) for a in arguments])
+
+
+def move_to(folder: Path, patch: pytest.MonkeyPatch) -> None:
+    """Be in a folder, with nothing set that a user might have set."""
+    patch.chdir(folder)
+    for name in ("PROOFSHELF_DB", "PROOFSHELF_DEBUG", "NO_COLOR"):
+        patch.delenv(name, raising=False)
+    patch.setenv("PROOFSHELF_WHO", "tester")
+
+
+def run_in(folder: Path, *lines: str, code: int = 0) -> None:
+    """Run command lines one after another; each must end with this code."""
+    with pytest.MonkeyPatch.context() as patch:
+        move_to(folder, patch)
+        for line in lines:
+            result = invoke(*line.split())
+            assert result.exit_code == code, result.output
+
+
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Runs a command line in the test's own folder, without a terminal."""
-    monkeypatch.chdir(tmp_path)
-    for name in ("PROOFSHELF_DB", "PROOFSHELF_DEBUG", "NO_COLOR"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("PROOFSHELF_WHO", "tester")
-
-    def invoke(*arguments: str | Path) -> Result:
-        return CliRunner().invoke(cli, [str(a) for a in arguments])
-
+    move_to(tmp_path, monkeypatch)
     return invoke
 
 
+@pytest.fixture(scope="session")
+def make_once() -> Callable[..., None]:
+    """Runs command lines in a folder; see `run_in`."""
+    return run_in
+
+
+@pytest.fixture(scope="session")
+def shelf_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("shelf")
+    write_package(folder / "heat")
+    run_in(folder, "init", "add heat")
+    return folder
+
+
 @pytest.fixture
-def shelf(run: Run, make: Make, tmp_path: Path) -> Path:
+def shelf(run: Run, shelf_once: Path, tmp_path: Path) -> Path:
     """A catalog with the small package in it, never verified."""
-    assert run("init").exit_code == 0
-    assert run("add", make()).exit_code == 0
+    shutil.copytree(shelf_once, tmp_path, dirs_exist_ok=True)
     return tmp_path / "proofshelf.db"
 
 
@@ -171,14 +202,19 @@ chunk_size = 5
 """
 
 
+@pytest.fixture(scope="session")
+def tea_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("tea")
+    (folder / "works.bib").write_text(WORKS, encoding="utf-8")
+    (folder / "study.toml").write_text(STUDY, encoding="utf-8")
+    run_in(folder, "init", "import works.bib", "screen design study.toml", "screen sample tea half",
+           "screen manifest all", "screen manifest sampled")  # fmt: skip
+    return folder
+
+
 @pytest.fixture
-def tea(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def tea(run: Run, tea_once: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A catalog with ten works and a study of them: sample drawn, manifests written, nobody has voted."""
     monkeypatch.setenv("LLM_USER_PATH", str(tmp_path / "llm"))
-    (tmp_path / "works.bib").write_text(WORKS, encoding="utf-8")
-    (tmp_path / "study.toml").write_text(STUDY, encoding="utf-8")
-    for line in ("init", "import works.bib", "screen design study.toml", "screen sample tea half",
-                 "screen manifest all", "screen manifest sampled"):  # fmt: skip
-        result = run(*line.split())
-        assert result.exit_code == 0, result.output
+    shutil.copytree(tea_once, tmp_path, dirs_exist_ok=True)
     return tmp_path

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,19 @@ def rows_of(path: Path) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"))))
 
 
+@pytest.fixture(scope="module")
+def full_once(make_once: Any, shelf_once: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("full")
+    shutil.copytree(shelf_once, folder, dirs_exist_ok=True)
+    make_once(folder, f"add {bundled()['tias-record']}")
+    make_once(folder, "verify --all", code=4)  # nothing recomputes a screening record
+    return folder
+
+
 @pytest.fixture
-def full(run: Any, shelf: Path) -> Path:
-    assert run("add", bundled()["tias-record"]).exit_code == 0
-    run("verify", "--all")
-    return shelf
+def full(run: Any, full_once: Path, tmp_path: Path) -> Path:
+    shutil.copytree(full_once, tmp_path, dirs_exist_ok=True)
+    return tmp_path / "proofshelf.db"
 
 
 def test_claims_carry_verdict_and_caveats(run: Any, full: Path, tmp_path: Path) -> None:
