@@ -22,6 +22,7 @@ from typing import Any
 from artifacts.errors import AnalysisError
 from artifacts.hashing import git_blob_sha1
 from artifacts.packages.rebuild_admission import ADMISSION, rebuild_admission
+from artifacts.packages.rebuild_queueing import QUEUEING, rebuild_queueing
 from artifacts.runner import Runner
 from artifacts.seal import seal
 from schema.artifact import Analysis
@@ -213,6 +214,8 @@ def main() -> None:
     rebuild(GAVEL if folder is None else folder)
     for other in ADMISSION if folder is None else ():
         rebuild_admission(other)
+    for other in QUEUEING if folder is None else ():
+        rebuild_queueing(other)
 
 
 if __name__ == "__main__":

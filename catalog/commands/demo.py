@@ -25,6 +25,7 @@ PACKAGES = {
     "gavel-allocation": RunOutcome.VERIFIED,
     "screening-metacan": RunOutcome.VERIFIED,
     "tias-record": RunOutcome.INCOMPLETE,
+    "tias-like-tradeoff": RunOutcome.VERIFIED,
 }
 # The made-up study: big enough for two categories with support and one without.
 SYNTHETIC = {"seed": 7, "works": 1200, "french": 100, "other": 300}

@@ -65,6 +65,24 @@ def entries(samples: Sequence[int] = (), oracles: Sequence[str] = ("srtf", "llf"
     ]
 
 
+def reduced(margins: Sequence[str], etas: Sequence[str], tick: int) -> list[Entry]:
+    """A few of `entries`, for a run of seconds: queues as deep as ours for everybody."""
+    return [
+        *(
+            Entry(f"tias_like {where} {margin}", OURS, "tias_like", {"margin": margin, "patient": where})
+            for where in ("last", "queue")
+            for margin in margins
+        ),
+        *(
+            Entry(f"tias_eta {eta}", SKETCH, "tias_eta", {"eta": float(eta), "limits": DEEP, "tick": tick})
+            for eta in etas
+        ),
+        *(Entry(name, BASELINE, name, {}) for name in ("fifo", "fjf", "sjf", "edf")),
+        *(Entry(name, BASELINE, name, {"limits": DEEP}) for name in ("las2d", "edf_las")),
+        *(Entry(name, ORACLE, name, {}) for name in ("srtf",)),
+    ]
+
+
 def cells(
     trace: Trace, cluster: Cluster, compared: Sequence[Entry], seed: int | None = None,
     restart: RestartCost | None = None,
@@ -115,6 +133,16 @@ def comparison(compared: Sequence[Entry], results: Sequence[Result | None]) -> C
         if result is None or result.metrics is None:
             raise SchedulingError(f"{entry.name}: {result.error if result else 'not run'}.")
         found.append(result.metrics)
+    return compare(compared, found)
+
+
+def compare(compared: Sequence[Entry], found: Sequence[Metrics]) -> Comparison:
+    """Fronts from the metrics of every entry.
+
+    Raises
+    ------
+    SchedulingError : where FIFO or las2d isn't among them, or no job is of one of the two kinds.
+    """
     points = tuple(_point(entry, metrics) for entry, metrics in zip(compared, found, strict=True))
     by_name = {entry.name: (point, m) for entry, point, m in zip(compared, points, found, strict=True)}
     if REFERENCE not in by_name or "las2d" not in by_name:

@@ -35,6 +35,7 @@ def test_demo_gives_both_verdicts_and_says_how_to_go_on(
         ("gavel-allocation", "unchanged", "verified"),
         ("screening-metacan", "unchanged", "verified"),
         ("tias-record", "unchanged", "incomplete"),
+        ("tias-like-tradeoff", "unchanged", "verified"),
     ]
     study = again["study"]
     assert (study["release"], study["run"]["outcome"]) == ("synthetic-r1", "verified")
@@ -44,7 +45,7 @@ def test_demo_gives_both_verdicts_and_says_how_to_go_on(
     # A made-up study's scores are of made-up works only: no real paper's page has one.
     assert "synthetic" not in proofshelf("--db shelf/proofshelf.db show tias").stdout.lower()
     assert json.loads(proofshelf("--db shelf/proofshelf.db show tias --json").stdout)["decisions"] == []
-    assert "SOUND  8 verifications" in proofshelf("--db shelf/proofshelf.db audit").stdout
+    assert "SOUND  10 verifications" in proofshelf("--db shelf/proofshelf.db audit").stdout
 
 
 def test_demo_touches_no_other_catalog_and_rerun_answers_the_page_s_queries(
@@ -66,4 +67,4 @@ def test_demo_touches_no_other_catalog_and_rerun_answers_the_page_s_queries(
     early = proofshelf(f"{ask} --param START_STEP=1 --param END_STEP=48 --param JOB_ID=12 --table job").stdout
     rows = [line for line in early.splitlines() if line.startswith("  published")]
     assert all("not arrived" in row and "0.0" not in row for row in rows)
-    assert json.loads(proofshelf("--db d/proofshelf.db list --json").stdout)["verifications"] == 4
+    assert json.loads(proofshelf("--db d/proofshelf.db list --json").stdout)["verifications"] == 5

@@ -51,9 +51,10 @@ def gavel_run(gavel: Path) -> tuple[Verification, Manifest, dict[str, Standing]]
     return verified(gavel)
 
 
-def test_five_packages_are_bundled() -> None:
+def test_six_packages_are_bundled() -> None:
     assert list(bundled()) == [
-        "gavel-allocation", "screening-metacan", "seer-deepswe-like", "seer-tmax-like", "tias-record",
+        "gavel-allocation", "screening-metacan", "seer-deepswe-like", "seer-tmax-like",
+        "tias-like-tradeoff", "tias-record",
     ]  # fmt: skip
     for name, folder in bundled().items():
         with open_package(folder) as package:
