@@ -98,10 +98,7 @@ def run_cell(cell: Cell, request: Mapping[str, Any]) -> Result:
     ------
     SchedulingError : where this process has other code than the one that asks.
     """
-    if code_sha256() != request["code"]:
-        raise SchedulingError(
-            "A worker has another version of scheduling_core than this process, expected the same."
-        )
+    expect_code(request["code"])
     key = key_of(request)
     try:
         outcome = simulate(cell.trace, cell.cluster, policy(cell.policy, **cell.options), cell.restart)
@@ -126,6 +123,14 @@ def code_sha256() -> str:
         digest.update(f"{path.relative_to(HERE)}\n".encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()
+
+
+def expect_code(sha256: str) -> None:
+    """Raises SchedulingError where the process that asks has other code than this one."""
+    if code_sha256() != sha256:
+        raise SchedulingError(
+            "A worker has another version of scheduling_core than this process, expected the same."
+        )
 
 
 def _code_of(made: Policy) -> str | None:

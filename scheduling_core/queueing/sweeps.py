@@ -7,7 +7,7 @@ import signal
 import threading
 import time
 import warnings
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import CancelledError
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, closing, contextmanager
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from joblib import Parallel, delayed, parallel_config
 from threadpoolctl import threadpool_limits
@@ -24,7 +24,7 @@ from scheduling_core.errors import SchedulingError
 from scheduling_core.queueing.cells import Cell, Result, key_of, request_of, run_cell
 from scheduling_core.queueing.finished import Finished
 
-Task = tuple[Cell, Mapping[str, Any]]
+T = TypeVar("T")
 CONNECTS_WITHIN = "10s"
 LOOKS_EVERY = 0.5
 """Seconds between two looks of a worker whether its parent is there."""
@@ -60,8 +60,7 @@ def sweep(
         cells; a Dask cluster that isn't there; a worker that was ended from outside. What a simulation
         refuses is in its result.
     """
-    if jobs == 0 or jobs < -1:
-        raise SchedulingError(f"A sweep in {jobs} processes, expected 1 or more, or -1 for all cores.")
+    _expect_processes(jobs)
     requests = [request_of(cell) for cell in cells]
     keys = [key_of(request) for request in requests]
     store = None if finished is None else Finished(finished)
@@ -74,7 +73,7 @@ def sweep(
             on_progress(len(done), total)
         with (
             _without_word_of_cancelled_work(),
-            closing(_results(list(waiting.values()), jobs, dask)) as results,
+            closing(spread(run_cell, list(waiting.values()), jobs=jobs, dask=dask)) as results,
         ):
             for result in results:
                 done[result.key] = result
@@ -90,12 +89,22 @@ def sweep(
     return Sweep(tuple(cells), tuple(done.get(key) for key in keys), interrupted)
 
 
-def _results(tasks: Sequence[Task], jobs: int, dask: str | None) -> Generator[Result, None, None]:
-    """Results as they end."""
+def spread(
+    work: Callable[..., T], tasks: Sequence[tuple[Any, ...]], *, jobs: int = 1, dask: str | None = None
+) -> Generator[T, None, None]:
+    """What `work` gives for each task (its arguments), as they end, in any order.
+
+    work : a function of a module, that another process can be sent. jobs, dask : as of `sweep`.
+
+    Raises
+    ------
+    SchedulingError : for a Dask cluster that isn't there, or a worker that was ended from outside.
+    """
+    _expect_processes(jobs)
     if not tasks:
         return
     if dask is None and jobs == 1:
-        yield from (_run(*task) for task in tasks)
+        yield from (_run(work, task) for task in tasks)
         return
     with ExitStack() as stack:
         lost: tuple[type[Exception], ...] = (BrokenProcessPool, CancelledError)
@@ -108,11 +117,11 @@ def _results(tasks: Sequence[Task], jobs: int, dask: str | None) -> Generator[Re
         stack.enter_context(how)
         parallel = Parallel(return_as="generator_unordered", batch_size=1)
         try:
-            yield from parallel(delayed(run)(*task) for task in tasks)
+            yield from parallel(delayed(run)(work, task) for task in tasks)
         except lost as error:
             raise SchedulingError(
                 "A worker of the sweep was ended from outside, perhaps for want of memory; cells that ended "
-                "stay in the file of finished ones."
+                "stay in the file of finished ones, where there is one."
             ) from error
 
 
@@ -143,16 +152,21 @@ def _distributed() -> Any:
         ) from error
 
 
-def _run(cell: Cell, request: Mapping[str, Any]) -> Result:
+def _run(work: Callable[..., T], task: tuple[Any, ...]) -> T:
     """One thread in each: with more, the last bits of a solver's numbers would depend on the machine."""
     with threadpool_limits(limits=1):
-        return run_cell(cell, request)
+        return work(*task)
 
 
-def _run_in_process(cell: Cell, request: Mapping[str, Any]) -> Result:
+def _run_in_process(work: Callable[..., T], task: tuple[Any, ...]) -> T:
     """The same in a worker of our own, which leaves Ctrl-C to its parent and ends with it."""
     _follow_parent()
-    return _run(cell, request)
+    return _run(work, task)
+
+
+def _expect_processes(jobs: int) -> None:
+    if jobs == 0 or jobs < -1:
+        raise SchedulingError(f"A sweep in {jobs} processes, expected 1 or more, or -1 for all cores.")
 
 
 @cache

@@ -5,6 +5,6 @@ What may not: placement, event times, metrics, or a formula that its source does
 """
 
 from scheduling_core.queueing.policies.base import Policy
-from scheduling_core.queueing.policies.registry import policy, policy_names
+from scheduling_core.queueing.policies.registry import policy, policy_class, policy_names
 
-__all__ = ["Policy", "policy", "policy_names"]
+__all__ = ["Policy", "policy", "policy_class", "policy_names"]

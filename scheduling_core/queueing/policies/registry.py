@@ -48,14 +48,20 @@ def policy(name: str, **options: Any) -> Policy:
     ------
     SchedulingError : for a name that nobody has, or options that the policy doesn't know.
     """
-    found = _class(name)
+    found = policy_class(name)
     try:
         return found(**options)
     except TypeError as error:
         raise SchedulingError(f"Policy {name} doesn't take these options: {error}.") from error
 
 
-def _class(name: str) -> type[Policy]:
+def policy_class(name: str) -> type[Policy]:
+    """The class of a policy: what it is from, whether it reads durations, and what options it takes.
+
+    Raises
+    ------
+    SchedulingError : for a name that nobody has, or that something else than a policy is registered under.
+    """
     if name in OURS:
         module, _, attribute = OURS[name].partition(":")
         found: type[Policy] = getattr(import_module(f"scheduling_core.queueing.policies.{module}"), attribute)

@@ -281,8 +281,8 @@ def test_what_a_simulation_refuses_is_a_result_with_its_reason(
     serial: Sweep, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The others run; the reason is kept, since the same request would be refused again."""
-    real = registry._class
-    monkeypatch.setattr(registry, "_class", lambda name: Idle if name == "idle" else real(name))
+    real = registry.policy_class
+    monkeypatch.setattr(registry, "policy_class", lambda name: Idle if name == "idle" else real(name))
     cells = [Cell(trace(1), homogeneous(8), "idle"), CELLS[0]]
     file = tmp_path / "cells.jsonl"
     for _ in range(2):
