@@ -9,7 +9,7 @@ tias_like dominates, less that of all others together; then the mean over seeds 
 Oracles stand apart: what reading durations would add. `muri`: half the jobs get loose or tight deadlines by
 seed. `chronus`: its own deadlines; a seed keeps a random half of its jobs, on GPUs for the same load.
 
-tias_eta, the plain form, is asked again every --tick seconds; its default of 30 takes hours on months of trace.
+tias_eta, the plain form, is asked again every --tick seconds; its default of 30 takes hours on months of it.
 """
 
 from __future__ import annotations
