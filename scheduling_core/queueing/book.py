@@ -148,7 +148,7 @@ def _expect_agreement(entry: Entry, report: Report) -> None:
                 f"The checker comes to other times of job {times.id} under {name}: {times}, where the "
                 f"simulator has {ours}."
             )
-    for ours_named, theirs in DERIVED.items():
+    for ours_named, theirs in DERIVED.items() if report.jobs else ():
         derived, told = getattr(report.figures, theirs), figures.value(ours_named)
         if derived != told:
             raise RejectedLog(

@@ -108,6 +108,16 @@ def screening(folder: Path) -> None:
     (folder / "labelled.csv").write_text("\n".join(["record_id,title,abstract,label_included", *records]))
 
 
+def queueing(folder: Path) -> None:
+    """A synthetic trace, and one as Tiresias' public simulator reads it."""
+    line = ["traces", "generate", "--jobs", "60", "--gpus", "16", "--to", str(folder / "made.csv")]
+    result = CliRunner().invoke(cli, ["schedule", *line])
+    assert result.exit_code == 0, result.output
+    (folder / "tiresias.csv").write_text(
+        "job_id,num_gpu,submit_time,iterations,model_name,duration,interval\n0,1,0,606,vgg19,164,30\n"
+    )
+
+
 def scheduling(folder: Path) -> None:
     """Attempts, two runs of one search on them, and a third that was killed before it saved anything."""
 
@@ -136,6 +146,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert made.exit_code == 0, made.output
     screening(folder)
     scheduling(folder)
+    queueing(folder)
     (folder / "library.bib").write_text("@book{a, title={A title}, year={2020}}\n@book{b, year={1}}\n")
     (folder / "zotero.json").write_text('[{"type": "book", "title": "Another"}]')
     for name in ("my-package", "first"):
