@@ -19,7 +19,7 @@ def transcript() -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/screening.md", "docs/admission.md"])
+@pytest.mark.parametrize("name", ["README.md", "docs/screening.md", "docs/admission.md", "docs/queueing.md"])
 def test_it_shows_what_the_commands_print(transcript: ModuleType, name: str) -> None:
     shown = (ROOT / name).read_text(encoding="utf-8")
     renewed = transcript.renew(shown)
