@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from datasette.app import Datasette
 from datasette.plugins import pm
+from jinja2 import FileSystemBytecodeCache
 
 import catalog.web
 from catalog import store
@@ -113,16 +114,19 @@ class Site:
 
 
 @pytest.fixture(scope="session")
-def open_site() -> Any:
-    """A function from databases to a site that serves them."""
+def open_site(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """A function from databases to a site that serves them; templates are compiled for the first one."""
+    compiled = FileSystemBytecodeCache(str(tmp_path_factory.mktemp("templates")))
 
     def opened(*paths: Path, **settings: Any) -> Site:
-        return Site(Datasette([str(path) for path in paths], **settings))
+        datasette = Datasette([str(path) for path in paths], **settings)
+        datasette.jinja_env.bytecode_cache = compiled
+        return Site(datasette)
 
     return opened
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def site(database: Path, open_site: Any) -> Site:
     """The example, served."""
     served: Site = open_site(database)

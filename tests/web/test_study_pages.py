@@ -30,7 +30,7 @@ PAGES = {
 Screened = tuple[Path, tuple[str, ...]]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def site(screened: Screened, open_site: Any) -> Any:
     """The study, served."""
     return open_site(screened[0])
