@@ -31,9 +31,10 @@ with open_catalog(Path(sys.argv[1]), writable=True) as catalog:
         print(catalog.add_package(Path(package), "tester").slug, flush=True)
 """
 
-# Records the catalog's first run again and again, each under a name of its own.
+# Records the catalog's first run again and again, each under a name of its own; between two it waits for so
+# many seconds as it is told.
 VERIFYING = """
-import sys
+import sys, time
 from pathlib import Path
 from catalog.chain import stored_run
 from catalog.store import open_catalog
@@ -43,6 +44,7 @@ with open_catalog(Path(sys.argv[1]), writable=True, busy_seconds=60) as catalog:
     for number in range(int(sys.argv[3])):
         who = f"{sys.argv[2]}-{number}"
         print(catalog.record_verification(1, run.model_copy(update={"who": who}))[0], who, flush=True)
+        time.sleep(float(sys.argv[4]))
 """
 
 
@@ -150,7 +152,7 @@ def test_killed_while_recording_verifications(full: Catalog) -> None:
     told: dict[int, str] = {}
     behind = 0
     for turn in range(12):
-        said = kill_after(start(VERIFYING, full.path, f"turn{turn}", 10_000), chance.uniform(0.0, 0.2))
+        said = kill_after(start(VERIFYING, full.path, f"turn{turn}", 10_000, 0), chance.uniform(0.0, 0.2))
         told |= {int(number): who for number, who in (line.split() for line in said)}
         with open_catalog(full.path, writable=False) as after:
             report = after.audit()
@@ -173,7 +175,7 @@ def test_killed_while_recording_verifications(full: Catalog) -> None:
 
 def test_eight_writers_at_once_lose_nothing(full: Catalog) -> None:
     # With a deferred BEGIN, most of these rows were lost to "database is locked" or to a torn chain.
-    processes = [start(VERIFYING, full.path, f"writer{n}", 12) for n in range(8)]
+    processes = [start(VERIFYING, full.path, f"writer{n}", 12, 0) for n in range(8)]
     said = [line for p in processes for line in lines(p)]
     assert [p.returncode for p in processes] == [0] * 8
     report = full.audit()
@@ -188,8 +190,9 @@ def test_eight_writers_at_once_lose_nothing(full: Catalog) -> None:
 
 
 def test_a_backup_taken_while_others_write_is_one_state(full: Catalog, tmp_path: Path) -> None:
-    # The writers go on until the last copy is made, however fast they are.
-    writers = [start(VERIFYING, full.path, f"writer{n}", 100_000) for n in range(2)]
+    # The writers go on until the last copy is made, however fast they are. They take a breath between two
+    # runs: each audit below goes over all that they wrote.
+    writers = [start(VERIFYING, full.path, f"writer{n}", 100_000, 0.005) for n in range(2)]
     copies: list[Backup] = []
     for number in range(4):
         before = copies[-1].runs if copies else 1
@@ -216,7 +219,7 @@ def test_a_backup_taken_while_others_write_is_one_state(full: Catalog, tmp_path:
 
 
 def test_readers_see_whole_units_while_others_write(full: Catalog) -> None:
-    writer = start(VERIFYING, full.path, "writer", 60)
+    writer = start(VERIFYING, full.path, "writer", 60, 0)
     seen = []
     with open_catalog(full.path, writable=False) as reader:
         while writer.poll() is None:

@@ -31,11 +31,12 @@ LENGTHS = {
     "b": [["tool", 20], ["model", 60]],
     "c": [["unknown", 30], ["model", 10]],
 }
-# The command as a process of its own, which saves its search after each slice and not every other second.
+# The command as a process of its own, which saves its search after each slice and not every other second;
+# the slices are short.
 EAGER = """
 import sys
 from scheduling_core.admission.search import engine
-engine.CHECKPOINT_SECONDS = 0
+engine.SLICE, engine.CHECKPOINT_SECONDS = 100_000, 0
 from catalog.commands import main
 main()
 """
@@ -291,7 +292,7 @@ class TestSearch:
 class TestResume:
     def test_a_killed_search_ends_as_an_undisturbed_one(self, work: Path) -> None:
         """`kill -9` after a checkpoint: what is lost is done again, and the bytes are the same."""
-        options = [*SEARCH[:-1], "12000000", "--chains", "1"]
+        options = [*SEARCH[:-1], "4000000", "--chains", "1"]
         whole = Path(told(*options, "--runs", "whole")["run"])
         command = [sys.executable, "-c", EAGER, "schedule", "admission", *options]
         process = subprocess.Popen(
