@@ -44,11 +44,15 @@ lint: $(VENV)/.dev
 types: $(VENV)/.dev
 	$(BIN)/mypy
 
-# A test process for each core: the threads of numeric libraries would only wait for each other.
+# Tests start hundreds of processes: compiled files are kept, whatever the shell says of them.
+unexport PYTHONDONTWRITEBYTECODE
+
+# A test process for each core: the threads of numeric libraries would only wait for each other. Each file
+# stays in one process, so that what its tests share is made once.
 unit: export OMP_NUM_THREADS = 1
 unit: export OPENBLAS_NUM_THREADS = 1
 unit: $(VENV)/.dev
-	$(BIN)/pytest -n 2 -m "not oracle" --durations 10
+	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not oracle" --durations 10
 
 # The long checks against published figures.
 oracles: $(VENV)/.dev

@@ -139,11 +139,10 @@ def scheduling(folder: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder in which the examples make sense: a catalog with both papers, and files to read."""
+def world(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which the examples make sense: the demo's catalog, and files to read."""
     folder = tmp_path_factory.mktemp("world")
-    made = CliRunner().invoke(cli, ["demo", "--dir", str(folder / "made")])
-    assert made.exit_code == 0, made.output
+    shutil.copytree(demo / "shelf", folder / "made")
     screening(folder)
     scheduling(folder)
     queueing(folder)

@@ -5,25 +5,11 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import pytest
 
-
-@pytest.fixture(scope="module")
-def shown(program: Any, stranger: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """A folder in which the demo ran once beside another catalog, the variable's, and what it printed."""
-    folder = tmp_path_factory.mktemp("demo")
-    other = shutil.copy(stranger / "proofshelf.db", folder / "other.db")
-    proofshelf = program(folder)
-    proofshelf.environment["PROOFSHELF_DB"] = str(other)
-    return folder, proofshelf("demo --dir shelf").stdout
-
-
-def test_demo_gives_both_verdicts_and_says_how_to_go_on(
-    proofshelf: Any, shown: tuple[Path, str], tmp_path: Path
-) -> None:
+def test_demo_gives_both_verdicts_and_says_how_to_go_on(proofshelf: Any, demo: Path, tmp_path: Path) -> None:
     # Gavel's numbers are recomputed; a screening record has nothing to compute, and says so.
-    folder, text = shown
-    shutil.copytree(folder / "shelf", tmp_path / "shelf")
+    text = (demo / "printed").read_text(encoding="utf-8")
+    shutil.copytree(demo / "shelf", tmp_path / "shelf")
     assert "Verified: " in text
     assert "Incomplete: " in text
     assert "none is confirmed and none is denied" in text
@@ -49,12 +35,10 @@ def test_demo_gives_both_verdicts_and_says_how_to_go_on(
 
 
 def test_demo_touches_no_other_catalog_and_rerun_answers_the_page_s_queries(
-    proofshelf: Any, shown: tuple[Path, str], stranger: Path, tmp_path: Path
+    proofshelf: Any, demo: Path, tmp_path: Path
 ) -> None:
-    folder, _ = shown
-    assert (folder / "other.db").read_bytes() == (stranger / "proofshelf.db").read_bytes()
-    assert sorted(p.name for p in folder.iterdir()) == ["other.db", "shelf"]
-    shutil.copytree(folder / "shelf", tmp_path / "d")
+    assert (demo / "other.db").read_bytes() == (demo / "other.as-it-was").read_bytes()
+    shutil.copytree(demo / "shelf", tmp_path / "d")
     # The page: job 12 in steps 49-72, aware: mean 1.130766, min 0.581074; agnostic: 0.888889, 0.500000.
     ask = "--db d/proofshelf.db rerun gavel-allocation"
     text = proofshelf(f"{ask} --param START_STEP=49 --param JOB_ID=12 --table job").stdout
