@@ -15,12 +15,14 @@ import pytest
 from classifiers.features import Document
 from classifiers.student import HeadName, train
 
-csv.field_size_limit(1 << 30)
-
 
 def from_csv(path):
-    with gzip.open(path, "rt", encoding="utf-8-sig", newline="") as file:
-        rows = list(csv.DictReader(file))
+    limit = csv.field_size_limit(1 << 30)
+    try:
+        with gzip.open(path, "rt", encoding="utf-8-sig", newline="") as file:
+            rows = list(csv.DictReader(file))
+    finally:
+        csv.field_size_limit(limit)
     documents = [Document(r["record_id"], r["title"] or None, r["abstract"] or None) for r in rows]
     return documents, np.array([int(r["label_included"]) for r in rows])
 

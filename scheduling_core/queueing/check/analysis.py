@@ -94,7 +94,7 @@ def _trace(text: str) -> tuple[Fraction, list[Json]]:
             }
             for row in csv.DictReader(io.StringIO(rest))
         ]  # fmt: skip
-    except (ValueError, KeyError, TypeError, ZeroDivisionError) as error:
+    except (csv.Error, ValueError, KeyError, TypeError, ZeroDivisionError) as error:
         raise SchedulingError(f"The trace can't be read: {error}.") from error
     return tick, rows
 
@@ -106,7 +106,7 @@ def _logs(text: str) -> dict[str, tuple[Fraction, str]]:
         for row in csv.DictReader(io.StringIO(text)):
             _, lines = logs.setdefault(row["policy"], (Fraction(row["tick"]), []))
             lines.append([row[name] for name in COLUMNS])
-    except (ValueError, KeyError, TypeError, ZeroDivisionError) as error:
+    except (csv.Error, ValueError, KeyError, TypeError, ZeroDivisionError) as error:
         raise SchedulingError(f"The decisions can't be read: {error}.") from error
     return {name: (unit, _csv(lines)) for name, (unit, lines) in logs.items()}
 

@@ -14,6 +14,9 @@ COLUMNS = ["time", "job", "action", "place"]
 ACTIONS = ("end", "preempt", "start", "resume")
 """In the order in which they come at one time."""
 
+LONGEST_LINE = 100_000
+"""Characters. A limit of the log's own: that of the csv module is the process's, and anybody may move it."""
+
 _WHOLE = re.compile("0|[1-9][0-9]{0,18}")
 _PLACE = re.compile("(0|[1-9][0-9]{0,8}):([1-9][0-9]{0,8})")
 
@@ -31,7 +34,7 @@ class Line:
 
 def read_log(text: str, found: list[Finding]) -> Iterator[Line]:
     """The lines in their order; what can't be read is left out, and told in `found`."""
-    rows = csv.reader(io.StringIO(text, newline=""))
+    rows = csv.reader(_short_enough(text))
     try:
         header = next(rows, None)
         if header != COLUMNS:
@@ -42,9 +45,23 @@ def read_log(text: str, found: list[Finding]) -> Iterator[Line]:
             line = _line(rows.line_num, row, found)
             if line is not None:
                 yield line
+    except _TooLong as error:
+        sentence = f"Line {rows.line_num + 1} can't be read as CSV ({error}), nor what follows."
+        found.append(Finding(Kind.FORM, None, None, sentence))
     except csv.Error as error:
         sentence = f"Line {rows.line_num} can't be read as CSV ({error}), nor what follows."
         found.append(Finding(Kind.FORM, None, None, sentence))
+
+
+class _TooLong(Exception):
+    """A line that no log has; the reader hasn't counted it yet."""
+
+
+def _short_enough(text: str) -> Iterator[str]:
+    for line in io.StringIO(text, newline=""):
+        if len(line) > LONGEST_LINE:
+            raise _TooLong(f"{len(line):,} characters, expected at most {LONGEST_LINE:,}")
+        yield line
 
 
 def _line(number: int, row: list[str], found: list[Finding]) -> Line | None:

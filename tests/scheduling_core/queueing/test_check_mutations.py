@@ -191,7 +191,10 @@ def test_a_restart_that_is_cut_is_due_again_in_whole() -> None:
         ("", "The log begins with None, expected the columns time, job, action, place."),
         ("time,job\n", "The log begins with ['time', 'job'], expected the columns time, job, action, place."),
         ("time,job,action,place\n\n", "Line 2: 0 fields, expected 4."),
-        (f"time,job,action,place\n0,{'a' * 200_000},end,\n", "Line 2 can't be read as CSV"),
+        (
+            f"time,job,action,place\n0,{'a' * 200_000},end,\n",
+            "Line 2 can't be read as CSV (200,008 characters, expected at most 100,000), nor what follows.",
+        ),
     ],
 )
 def test_a_text_that_is_no_log(text: str, sentence: str) -> None:
