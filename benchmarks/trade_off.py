@@ -127,7 +127,7 @@ def _print(row: dict[str, Any], first: bool) -> None:
     if first:
         print(
             "trace    deadlines load  GPUs        tias_like  others  gain    95 % interval      oracles  "
-            "preemptions / las2d's (most, mean)"
+            "preemptions / those of las2d with two limits (most, mean)"
         )
     gpus = "-".join(str(n) for n in dict.fromkeys((row["gpus"][0], row["gpus"][-1])))
     interval = "none" if row["low"] is None else f"{row['low']:+.4f} to {row['high']:+.4f}"

@@ -87,7 +87,9 @@ def simulate(
 def resolution(trace: Trace, policy: Policy, cost: RestartCost) -> int:
     """Into how many parts a tick of the trace is cut: policy and restarts have whole times in them."""
     costs = set() if type(cost) is RestartCost else {cost.seconds(job) for job in trace.jobs}
-    return math.lcm(policy.resolution(trace), *((seconds / trace.tick).denominator for seconds in costs))
+    gangs = {job.gpus for job in trace.jobs}
+    parts = policy.resolution(trace.tick, gangs)
+    return math.lcm(parts, *((seconds / trace.tick).denominator for seconds in costs))
 
 
 class _Run:

@@ -100,7 +100,7 @@ class Comparison:
 
     points : of every entry, in their order. reference : where the box ends. others : hypervolume of all
     information-agnostic baselines and the plain form together. preemptions : the most of any of ours, over
-    those of las2d.
+    those of the entry `las2d`, with the limits that it has there; None where that has none.
     """
 
     compared: tuple[Entry, ...]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
 
-from scheduling_core.queueing.jobs import NEVER, Trace
+from scheduling_core.queueing.jobs import NEVER
 from scheduling_core.queueing.views import Numbers, Setting, View
 
 
@@ -38,8 +38,11 @@ class Policy:
     preemptive: ClassVar[bool] = True
     blocking: ClassVar[bool] = False
 
-    def resolution(self, trace: Trace) -> int:
-        """Into how many parts a tick of the trace must be cut so that every wake-up is a whole number."""
+    def resolution(self, tick: Fraction, gangs: Collection[int]) -> int:
+        """Into how many parts a tick is cut so that every wake-up is a whole number.
+
+        tick : seconds of the trace's. gangs : numbers of GPUs that its jobs ask for.
+        """
         return 1
 
     def begin(self, setting: Setting) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from fractions import Fraction
 
 import numpy as np
 
 from scheduling_core.errors import SchedulingError
-from scheduling_core.queueing.jobs import NEVER, Trace
+from scheduling_core.queueing.jobs import NEVER
 from scheduling_core.queueing.policies.base import Policy, whole_parts
 from scheduling_core.queueing.views import Flags, Numbers, Reals, Setting, View
 
@@ -129,11 +129,11 @@ class LeastAttainedService(Policy):
         self.limits, self.promote, self.by_gpu = tuple(limits), promote, by_gpu
         self.upstream_rounding = upstream_rounding
 
-    def resolution(self, trace: Trace) -> int:
+    def resolution(self, tick: Fraction, gangs: Collection[int]) -> int:
         """Every gang reaches every limit at a whole tick."""
-        gangs = {1} | ({job.gpus for job in trace.jobs} if self.by_gpu else set())  # 1: a trace may be empty
-        times = [Fraction(limit) / trace.tick / gpus for limit in self.limits for gpus in gangs]
-        return whole_parts([*times, 1 / trace.tick] if self.upstream_rounding else times)
+        sizes = {1, *gangs} if self.by_gpu else {1}  # 1: a trace may be empty
+        times = [Fraction(limit) / tick / gpus for limit in self.limits for gpus in sizes]
+        return whole_parts([*times, 1 / tick] if self.upstream_rounding else times)
 
     def begin(self, setting: Setting) -> None:
         """All queues are empty."""

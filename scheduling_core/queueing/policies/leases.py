@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from fractions import Fraction
 
 import numpy as np
 
 from scheduling_core.errors import SchedulingError
-from scheduling_core.queueing.jobs import NEVER, Trace
+from scheduling_core.queueing.jobs import NEVER
 from scheduling_core.queueing.policies.base import Policy, whole_parts
 from scheduling_core.queueing.views import Flags, Numbers, Reals, Setting, View
 
@@ -41,9 +42,9 @@ class Leased(Policy):
         if self.slot is not None and self.lease % self.slot:
             raise SchedulingError(f"A lease of {lease} s is no multiple of a slot of {slot} s, as expected.")
 
-    def resolution(self, trace: Trace) -> int:
+    def resolution(self, tick: Fraction, gangs: Collection[int]) -> int:
         """Leases and slots are whole."""
-        return whole_parts([(self.slot or self.lease) / trace.tick])
+        return whole_parts([(self.slot or self.lease) / tick])
 
     def begin(self, setting: Setting) -> None:
         """Lease and slot in ticks."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from fractions import Fraction
 
 import numpy as np
 
-from scheduling_core.queueing.jobs import NEVER, Trace
+from scheduling_core.queueing.jobs import NEVER
 from scheduling_core.queueing.policies.base import Policy, whole_parts
 from scheduling_core.queueing.policies.leases import positive
 from scheduling_core.queueing.views import Numbers, Setting, View
@@ -38,9 +39,9 @@ class TimeSlicing(Policy):
     def __init__(self, quantum: float | str | Fraction = 60) -> None:
         self.quantum = positive("quantum", quantum)
 
-    def resolution(self, trace: Trace) -> int:
+    def resolution(self, tick: Fraction, gangs: Collection[int]) -> int:
         """A quantum is whole."""
-        return whole_parts([self.quantum / trace.tick])
+        return whole_parts([self.quantum / tick])
 
     def begin(self, setting: Setting) -> None:
         """Nobody contends; newcomers will stand behind all that were in a line."""

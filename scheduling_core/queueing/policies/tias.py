@@ -10,13 +10,13 @@ and figures are not public: those here are ours, and no result of these classes 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from fractions import Fraction
 
 import numpy as np
 
 from scheduling_core.errors import SchedulingError
-from scheduling_core.queueing.jobs import NEVER, Trace
+from scheduling_core.queueing.jobs import NEVER
 from scheduling_core.queueing.policies.deadlines import live, next_deadline
 from scheduling_core.queueing.policies.las import LIMITS, LeastAttainedService
 from scheduling_core.queueing.policies.reserve import PARTS, Reserves
@@ -72,9 +72,9 @@ class TiasEta(LeastAttainedService):
             raise SchedulingError(f"eta {eta} and a tick of {tick} s, expected 0 or more, and at least 1.")
         self.eta, self.tick, self.urgency = eta, tick, _Urgency(alpha, beta, gamma)
 
-    def resolution(self, trace: Trace) -> int:
+    def resolution(self, tick: Fraction, gangs: Collection[int]) -> int:
         """Limits and ticks are whole."""
-        return math.lcm(super().resolution(trace), (self.tick / trace.tick).denominator)
+        return math.lcm(super().resolution(tick, gangs), (self.tick / tick).denominator)
 
     def begin(self, setting: Setting) -> None:
         """All queues are empty."""
@@ -134,9 +134,9 @@ class TiasLike(LeastAttainedService):
             raise SchedulingError("beta, gamma and hysteresis of tias_like: expected 0 or more.")
         self.beta, self.gamma, self.hysteresis = beta, gamma, hysteresis
 
-    def resolution(self, trace: Trace) -> int:
+    def resolution(self, tick: Fraction, gangs: Collection[int]) -> int:
         """Limits are reached, and reserves begin, at whole ticks."""
-        return math.lcm(super().resolution(trace), PARTS)
+        return math.lcm(super().resolution(tick, gangs), PARTS)
 
     def begin(self, setting: Setting) -> None:
         """All queues are empty and nothing is learned."""

@@ -54,16 +54,12 @@ def test_what_reads_durations_is_found_out(case: Case) -> None:
 
 
 class Sly(Policy):
-    """Isn't declared an oracle, and keeps the durations of the trace that `resolution` is shown."""
+    """Isn't declared an oracle, and reads durations behind the view's back."""
 
     name, source = "sly", "a test"
 
-    def resolution(self, trace: Trace) -> int:
-        self.durations = np.array([job.duration for job in trace.jobs])
-        return 1
-
     def order(self, view: View) -> Numbers:
-        return view.jobs[np.lexsort((self.durations[view.jobs],))]
+        return view.jobs[np.lexsort((view._state.duration[view.jobs],))]
 
 
 def srtf() -> Policy:
